@@ -141,10 +141,8 @@ export function readArgv(argv: readonly string[], commands: readonly CommandShap
       return;
     }
     const message = `unknown flag ${written}${place === undefined ? "" : ` for tool ${place}`}`;
-    // Transports of other language servers, which a client may be set up for.
-    if (command?.name === "lsp" && (name === "socket" || name === "pipe")) {
-      fail(message, "the server speaks on stdin and stdout: set the editor's transport to stdio");
-    } else fail(message, near === undefined ? `${help} lists the flags` : `did you mean --${near}?`);
+    const meant = near === undefined ? `${help} lists the flags` : `did you mean --${near}?`;
+    fail(message, (command && hintForForeignFlag(command, name, rest)) ?? meant);
   };
 
   for (let i = 0; i < argv.length; i++) {
@@ -341,9 +339,36 @@ function wordCount(command: CommandShape, words: readonly string[]): Misuse {
   }
   return {
     message: `unexpected argument ${surplus}`,
-    hint: `see tool help ${command.name}`,
+    hint: hintForSurplus(command, words) ?? `see tool help ${command.name}`,
   };
 }
+
+/** A flag of other tools. `rest` are the words after it. */
+function hintForForeignFlag(command: CommandShape, name: string, rest: readonly string[]): string | undefined {
+  // Transports of other language servers, which a client may be set up for.
+  if (command.name === "lsp" && (name === "socket" || name === "pipe")) {
+    return "the server speaks on stdin and stdout: set the editor's transport to stdio";
+  }
+  if (!/^p(ort)?$/.test(name) || !command.flags.some(({ long }) => long === "address")) return undefined;
+  const port = rest.find((word) => /^\d{1,5}$/.test(word)) ?? "<port>";
+  return `the port is part of the address: write --address :${port}`;
+}
+
+/** A word that other tools take in this place, and that is a flag here. */
+function hintForSurplus(command: CommandShape, words: readonly string[]): string | undefined {
+  const has = (name: string) => command.flags.some(({ long }) => long === name);
+  const [word, ...others] = words.slice(command.maxWords);
+  if (word === undefined || others.length > 0) return undefined;
+  const start = ["tool", command.name, ...words.slice(0, command.maxWords)].join(" ");
+  const isStage = STAGES.includes(word) || (command.maxWords === 0 && /^[a-z][\w-]*$/.test(word));
+  if (has("stage") && isStage) return `the stage is a flag: ${start} --stage ${word}`;
+  if (has("address") && /^:?\d{1,5}$/.test(word)) {
+    return `the port is a flag: ${start} --address :${word.replace(":", "")}`;
+  }
+  return undefined;
+}
+
+const STAGES: readonly string[] = ["development", "staging", "production"];
 
 /** Quotes a text as one word of a POSIX shell. */
 function shellQuote(text: string): string {

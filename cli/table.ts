@@ -28,6 +28,7 @@ export const TABLE = {
     summary: "Build and deploy to a stage (default: staging)",
     flags: {
       "--no-build": "Deploy the files as they are, without running the build hooks",
+      "--no-check": "Activate the new version without checking first that its app starts",
       "--sandbox": SANDBOX,
     },
     examples: [
@@ -419,8 +420,13 @@ export const TABLE = {
       "--data <dir>": "Data directory",
       "--repair": "Rebuild manifests and summaries, and quarantine damaged files",
       "--accept-loss <id...>": "Accept this loss: answers stop reporting it",
+      "--backup <dir>": "Verify a backup instead",
     },
-    examples: ["service check --data logs", "service check --data logs --repair"],
+    examples: [
+      "service check --data logs",
+      "service check --data logs --repair",
+      "service check --backup /backup/2026-01-31",
+    ],
   },
   "service backup <to>": {
     summary: "Back up a log service into a new folder; it may be running",

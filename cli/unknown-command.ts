@@ -17,6 +17,10 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   const existing = [...new Set(commands.map(({ name }) => name.split(" ", 1)[0]!))];
   const here = `the commands are: ${existing.join(", ")}`;
   if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
+  const inGroups = commands.filter(({ name }) => name.endsWith(` ${word}`)).map(neededUsage);
+  if (inGroups.length > 0) {
+    return { message: `unknown command ${JSON.stringify(word)}`, hint: `did you mean ${inGroups.join(", or ")}?` };
+  }
   // Hints name only what works: the local stage is never deployed.
   const stages = stagesHere(context.directory).filter((stage) => stage !== LOCAL_STAGE);
   const near = didYouMean(word, [...existing, ...LATER, ...stages]);

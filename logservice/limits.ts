@@ -19,7 +19,7 @@ export const LIMITS = {
   /** Queries of one token that run at once; others wait. */
   queriesPerToken: 4,
   queriesWaitingPerToken: 100,
-  /** SQL statements of all tokens that run at once: each has a process of up to 1 GiB with two threads. */
+  /** SQL statements of all tokens that run at once: each has a process of up to 1 GiB with two threads. One of several teams has at most half. */
   sqlAtOnce: 4,
   /** Requests of one token. Lets a burst of ingest after an outage pass, but not a loop without a pause. */
   requestsPerSecond: 1_000,
@@ -37,6 +37,13 @@ export const LIMITS = {
   exportsPerTeam: 4,
   /** Exports of all teams at once: each holds a page of up to 16 MiB. */
   exportsAtOnce: 8,
+  /** Records of a team. Whoever runs the service sets others by TOOL_TEAM_LIMITS. */
+  projectsPerTeam: 200,
+  alertsPerTeam: 1_000,
+  searchesPerTeam: 5_000,
+  /** Tokens of the API and of CI. */
+  tokensPerTeam: 1_000,
+  notificationsPerTeam: 1_000,
   /** Time to receive the head of a request, then all of it. */
   headersMs: 15_000,
   requestMs: 60_000,

@@ -64,8 +64,8 @@ export interface RunningService {
   close(): Promise<void>;
 }
 
-/** How long requests under way may take to be answered once the service stops. */
-const GRACE_MS = 10_000;
+/** How long requests under way may take to be answered once the service stops: all of it takes ten seconds at most. */
+const GRACE_MS = 7_000;
 
 /** How often exchanges are looked through for credentials that have ended. */
 const ENDING_MS = 60_000;
@@ -104,7 +104,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits(clock);
   const testing: Service["testing"] = {
-    take: (team, notification) => testLimits.take(team, notification),
+    take: (team, notification, people) => testLimits.take(team, notification, people),
     send: (notification, message, signal) => sendTest(sending, notification, message, signal),
   };
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
@@ -113,7 +113,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const isTexting = settings.sms !== undefined;
   const exportTickets = new ExportTickets();
   const openExports = new OpenExports(limits, stopping.signal, clock);
-  const work = { records, events, exchanges, appends, exportTickets, openExports };
+  const work = { records, events, exchanges, appends, exportTickets, openExports, teamLimits: limits };
   const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const http = await listen(app, { host, port, tls, limits, clock });
@@ -135,9 +135,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
       unwatch();
       ending.stop();
       stopping.abort();
+      // At once: what they do is done again after the next start.
+      const ended = Promise.all([evaluator.close(), deliveries.close()]);
       await http.close(GRACE_MS);
-      await evaluator.close();
-      await deliveries.close();
+      await ended;
       await mails?.close();
       await events.close();
       await records.close();

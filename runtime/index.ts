@@ -39,9 +39,11 @@ export interface ProxyServerOptions {
   readonly entryTimes?: EntryTimes;
   /**
    * For the developer of the app: files that exist and were requested, but are not served, are named in an entry, each
-   * once, and answers say why the connection to the app broke.
+   * once.
    */
   readonly isDevelopment?: boolean | undefined;
+  /** Answers say why the app is not there, or why the connection to it broke; by default in development only. */
+  readonly tellsReasons?: boolean | undefined;
   /** The machine's by default. */
   readonly clock?: Clock | undefined;
 }
@@ -71,6 +73,10 @@ export interface Application {
   readonly supervisor: Supervisor | undefined;
   readonly entries: EntryLog;
   readonly clock: Clock;
+  /** Time that the app has to listen. */
+  readonly listenTimeoutMs: number;
+  /** The app alone, or the files of a static site: no rules, no error pages, no entry of the request. */
+  readonly bare: Handler;
   /** The proxy's own answer to a request that failed further out than the pipeline, with its pages and header rules. */
   failure(request: ProxyRequest, status: number, message: string): Promise<ProxyResponse>;
 }
@@ -89,6 +95,8 @@ export function createApplication(options: ApplicationOptions): Application {
     supervisor,
     entries,
     clock,
+    listenTimeoutMs: options.config.proxy.listen_timeout * 1000,
+    bare: (request) => (supervisor ? appOf(options, shared, supervisor) : bareFiles(options, shared))(request),
     failure: (request, status, message) => {
       const app: Handler = async (failed) => proxyError(failed, status, message);
       const layers = { ...pipelineOptions(options), ...shared };
@@ -155,13 +163,24 @@ function handlerOf(
   { entries, clock }: Shared,
   supervisor: Supervisor | undefined,
 ): Handler {
-  const { config, stage } = options;
-  const timeoutMs = config.proxy.timeout * 1000;
+  const app = supervisor && appOf(options, { entries, clock }, supervisor);
+  return pipeline({ ...pipelineOptions(options), entries, clock, app });
+}
+
+function appOf(options: ApplicationOptions, { entries, clock }: Shared, supervisor: Supervisor): Handler {
+  const { config, stage, isDevelopment, tellsReasons = isDevelopment } = options;
+  return hop({ supervisor, entries, clock, stage, timeoutMs: config.proxy.timeout * 1000, tellsReasons });
+}
+
+function bareFiles(options: ApplicationOptions, shared: Shared): Handler {
+  const layers = { ...pipelineOptions(options), ...shared };
   return pipeline({
-    ...pipelineOptions(options),
-    entries,
-    clock,
-    app: supervisor && hop({ supervisor, entries, clock, stage, timeoutMs, tellsReasons: options.isDevelopment }),
+    ...layers,
+    logsRequests: false,
+    headers: [],
+    redirects: [],
+    errorPages: undefined,
+    app: undefined,
   });
 }
 

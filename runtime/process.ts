@@ -79,9 +79,27 @@ export class Unavailable extends Error {}
 
 const STOPPING = "the server is stopping";
 
+/** The last start of the app that failed. */
+export interface FailedStart {
+  /** How it failed, and what to do if that is known. */
+  readonly reason: string;
+  /** The last lines that the app wrote, 20 at most. */
+  readonly output: readonly string[];
+}
+
+/** How one run of the app ended. */
+interface RunEnd {
+  readonly stable: boolean;
+  readonly reason: string;
+  /** It did not listen within listen_timeout. */
+  readonly isLate?: boolean;
+}
+
 interface Waiter {
   readonly resolve: (upstream: Upstream) => void;
   readonly reject: (error: Error) => void;
+  /** Does not wait for another start after one that took too long. */
+  readonly isForOneStart: boolean;
 }
 
 /**
@@ -101,6 +119,7 @@ export class Supervisor {
   #running: Promise<void> | undefined;
   #wake: (() => void) | undefined;
   #refusesToWait = false;
+  #failedStart: FailedStart | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -117,12 +136,25 @@ export class Supervisor {
     return this.#group?.pid;
   }
 
+  /** Undefined if no start failed since the app ran for a second or answered a request. */
+  get failedStart(): FailedStart | undefined {
+    return this.#failedStart;
+  }
+
   /**
    * The running app, waiting while it starts or restarts, up to listen_timeout.
    * Throws Unavailable, or the signal's reason if the client went away.
    */
   upstream(signal: CancelSignal): Promise<Upstream> | Upstream {
-    if (this.#upstream !== undefined) return this.#upstream;
+    return this.#upstream ?? this.#wait(signal, { isForOneStart: false });
+  }
+
+  /** As `upstream`, but throws as soon as a start took longer than listen_timeout: another one would, too. */
+  firstUpstream(signal: CancelSignal): Promise<Upstream> | Upstream {
+    return this.#upstream ?? this.#wait(signal, { isForOneStart: true });
+  }
+
+  #wait(signal: CancelSignal, { isForOneStart }: Pick<Waiter, "isForOneStart">): Promise<Upstream> {
     if (this.#refusesToWait) return Promise.reject(new Unavailable(STOPPING));
     return new Promise((resolve, reject) => {
       const { listenTimeoutMs } = this.#options;
@@ -140,10 +172,12 @@ export class Supervisor {
           settle();
           reject(error);
         },
+        isForOneStart,
       };
       const onAbort = () => waiter.reject(signal.reason as Error);
       const timer = this.#clock.after(listenTimeoutMs, () => {
-        waiter.reject(new Unavailable(`the app did not listen within ${listenTimeoutMs} ms`));
+        const reason = this.#failedStart?.reason ?? `the app did not listen within ${listenTimeoutMs} ms`;
+        waiter.reject(new Unavailable(reason));
       });
       signal.addEventListener("abort", onAbort);
       this.#waiters.add(waiter);
@@ -242,6 +276,7 @@ export class Supervisor {
       }
       if (this.#stop.signal.aborted) return;
 
+      if (run.isLate) this.#refuse(run.reason, ({ isForOneStart }) => isForOneStart);
       failures = run.stable ? 0 : failures + 1;
       if (failures >= backoff.attempts) {
         entries.write("error", "app unavailable, the next request restarts it", {
@@ -261,7 +296,7 @@ export class Supervisor {
   }
 
   /** One life of the app, from its start until nothing of it is left. */
-  async #runOnce(attempt: number, run: Run): Promise<{ stable: boolean; reason: string }> {
+  async #runOnce(attempt: number, run: Run): Promise<RunEnd> {
     const { command, directory, entries, listenTimeoutMs } = this.#options;
     const isToEnd = () => run.end.signal.aborted || run.ended !== undefined;
     const port = await this.#freePort();
@@ -283,6 +318,7 @@ export class Supervisor {
       });
       const isStable = () => {
         stable = true;
+        this.#failedStart = undefined;
       };
       stableTimer = this.#clock.after(STABLE_MS, isStable);
       const hold = () => this.#hold();
@@ -323,7 +359,9 @@ export class Supervisor {
         output: [...lastLines],
       });
       const elsewhere = ports.length === 0 ? "" : `; ${portHint(ports, port)}`;
-      return { stable: false, reason: `the app did not listen on PORT within ${listenTimeoutMs} ms${elsewhere}` };
+      const reason = `the app did not listen on PORT within ${listenTimeoutMs} ms${elsewhere}`;
+      this.#failedStart = { reason, output: [...lastLines] };
+      return { stable: false, isLate: true, reason };
     }
     const message = host === undefined ? "app exited before it listened" : "app exited";
     entries.write("error", message, {
@@ -332,12 +370,15 @@ export class Supervisor {
       uptime: lived(),
       ...(host === undefined && { output: [...lastLines] }),
     });
-    return { stable, reason: `the ${message} (${exitText(exit)})` };
+    const reason = `the ${message} (${exitText(exit)})`;
+    if (!stable) this.#failedStart = { reason, output: [...lastLines] };
+    return { stable, reason };
   }
 
   /** Nothing to do with the app: no port could be had, or no process. */
-  #notStarted(error: Error): { stable: boolean; reason: string } {
+  #notStarted(error: Error): RunEnd {
     this.#options.entries.write("error", "app could not be started", { error: error.message });
+    this.#failedStart = { reason: error.message, output: [] };
     return { stable: false, reason: error.message };
   }
 
@@ -364,8 +405,8 @@ export class Supervisor {
     return lastLines;
   }
 
-  #refuse(reason: string): void {
-    for (const waiter of [...this.#waiters]) waiter.reject(new Unavailable(reason));
+  #refuse(reason: string, which: (waiter: Waiter) => boolean = () => true): void {
+    for (const waiter of [...this.#waiters].filter(which)) waiter.reject(new Unavailable(reason));
   }
 
   #nextRequest(signal: AbortSignal): Promise<void> {

@@ -23,5 +23,5 @@ export { withSoundFixes } from "./sound-fixes.ts";
 export { DEFAULT_STAGES, forStage, hookCommands } from "./stages.ts";
 export { startedFiles } from "./started-files.ts";
 export { toolSchema } from "./tool-schema.generated.ts";
-export { variableNameProblem, variableValueProblem } from "./variable-name.ts";
+export { variableNameProblem, variableValueProblem, variableWarning } from "./variable-name.ts";
 export { largestVariables, MAX_VARIABLES_BYTES, variablesSize, withCommas } from "./variables-size.ts";

@@ -50,6 +50,8 @@ const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, m
   { files: ["pom.xml"], infer: maven },
   { files: ["requirements.txt", "app.py"], infer: python },
   { files: ["index.html"], infer: () => ({ runtime: "static", command: undefined }) },
+  // Last, as a folder of anything else may hold such a script.
+  { files: ["server.py", "main.py"], infer: python },
 ];
 
 /** The files that say what an app is, in the order in which they are looked for. */
@@ -156,11 +158,14 @@ function java(build: string, jars: string): Settings {
 const PLATFORMS =
   "platforms=$(printf ' --platform manylinux_2_%s_x86_64' 34 31 28 27 26 24 17)' --platform manylinux2014_x86_64'";
 
+const PYTHON_PROGRAMS = ["app.py", "server.py", "main.py"] as const;
+
 function python({ directory, development, has }: Look): Settings {
   const interpreter = !has("python") && has("python3") ? "python3" : "python";
+  const program = PYTHON_PROGRAMS.find((name) => directory.kind(name) === "file") ?? PYTHON_PROGRAMS[0];
   const settings = {
     runtime: "python",
-    command: `${interpreter} app.py`,
+    command: `${interpreter} ${program}`,
     environment: { PYTHONPATH: ".pypath" },
   } as const;
   if (directory.kind("requirements.txt") !== "file") return settings;

@@ -62,6 +62,14 @@ export function variableNameProblem(name: string): VariableProblem | undefined {
       suggestion: other,
     };
   }
+  if (name === "PATH" || name.startsWith("LD_")) {
+    const what = name === "PATH" ? "programs" : "libraries";
+    return {
+      code: "config/reserved-variable",
+      message: `with ${quote(name)} the function platform finds its own ${what}`,
+      hint: 'leave it out; a command can extend it for the app: "PATH=$PWD/bin:$PATH ./server"',
+    };
+  }
   if (name.startsWith(PREFIX)) {
     const other = platformName(`APP_${name.slice(PREFIX.length) || "VALUE"}`);
     return {
@@ -79,6 +87,16 @@ export function variableNameProblem(name: string): VariableProblem | undefined {
     message: `${quote(name)} is ${isName ? "a name that the function platform refuses" : "not a valid variable name"}`,
     hint: "a name is a letter, then at least one more letter, digit or _",
     suggestion: platformName(name),
+  };
+}
+
+/** Says that a variable reaches more than the app; undefined if it does not. */
+export function variableWarning(name: string): Omit<VariableProblem, "suggestion"> | undefined {
+  if (name !== "NODE_OPTIONS") return undefined;
+  return {
+    code: "config/runtime-variable",
+    message: `${quote(name)} applies to the runtime of the function too, which may not start with it`,
+    hint: "set it for the app alone, in its command: NODE_OPTIONS=--enable-source-maps node app.js",
   };
 }
 

@@ -13,7 +13,7 @@ const skip = requires("bash") || requires("curl") || requires("script");
 /** The lines typed into terminals there, and the lines printed, one after the other. */
 function blocksOf(heading: string): { readonly typed: string[]; readonly printed: string[] } {
   const readme = readFileSync(join(root, "README.md"), "utf8");
-  const section = readme.slice(readme.indexOf(`## ${heading}\n`)).split(/\n## /)[0]!;
+  const section = readme.slice(readme.indexOf(`### ${heading}\n`)).split(/\n##+ /)[0]!;
   const blocks = (kind: string) =>
     [...section.matchAll(new RegExp(`\`\`\`${kind}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
   return { typed: blocks("sh"), printed: blocks("text") };

@@ -37,6 +37,10 @@ export class LogsDocuments implements vscode.TextDocumentContentProvider, vscode
     this.#subscriptions = [
       this.#changed,
       vscode.workspace.registerTextDocumentContentProvider(LOGS_SCHEME, this),
+      // VS Code forgets changes that are announced before a document is open: on a busy machine, those of the first entries.
+      vscode.workspace.onDidOpenTextDocument(({ uri }) => {
+        if (this.#open.has(uri.toString())) this.#changed.fire(uri);
+      }),
       vscode.window.tabGroups.onDidChangeTabs(() => this.#closeUnshown()),
       vscode.window.onDidChangeTextEditorVisibleRanges(({ textEditor }) => this.#look(textEditor)),
       vscode.workspace.onDidChangeTextDocument(({ document }) => {

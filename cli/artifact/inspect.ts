@@ -1,4 +1,4 @@
-import { readFileSync } from "node:fs";
+import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
@@ -66,6 +66,18 @@ export function inspect(
         : "install the packages for it, such as in hooks.prebuild: npm ci --os=linux --cpu=x64 --libc=glibc",
     });
   }
+  const absent = inference.runtime === "node" ? absentPackages(byName, directory) : [];
+  if (absent.length > 0) {
+    const left = leftOut.find(({ path }) => path === "node_modules/");
+    warnings.push({
+      code: "artifact/missing-packages",
+      message: `package.json depends on ${named(absent)}, which ${absent.length === 1 ? "is" : "are"} not in the deployment`,
+      hint:
+        left === undefined
+          ? "npm install adds what is missing; what a bundle contains belongs to devDependencies"
+          : `${left.path} is left out: ${left.reason}`,
+    });
+  }
   const development = developmentPackages(files, directory);
   if (development !== undefined) warnings.push(development);
   if (servesStatic(withDefaults({ ...config, type: inference.type }, { env: {} }))) {
@@ -93,6 +105,39 @@ function programOf(command: string): string | undefined {
 
 function plain(path: string): string {
   return path.replace(/^(\.\/+)+/, "");
+}
+
+/** As many as fit two lines of a narrow terminal. */
+const MAX_NAMED = 5;
+
+function named(packages: readonly string[]): string {
+  const more = packages.length - MAX_NAMED;
+  return more > 0 ? `${packages.slice(0, MAX_NAMED).join(", ")} and ${more} more` : packages.join(", ");
+}
+
+/** The dependencies of package.json that the deployment has no folder of. */
+function absentPackages(files: ReadonlyMap<string, FoundFile>, directory: string): string[] {
+  // Yarn resolves packages from archives.
+  if (!files.has("package.json") || [".pnp.cjs", ".pnp.js"].some((name) => existsSync(join(directory, name))))
+    return [];
+  const { dependencies, optionalDependencies } = packageOf(directory);
+  const folders = new Set<string>();
+  for (const name of files.keys()) {
+    const folder = /^node_modules\/((?:@[^/]+\/)?[^/]+)/.exec(name)?.[1];
+    if (folder !== undefined) folders.add(folder);
+  }
+  return Object.keys(dependencies).filter((name) => !(name in optionalDependencies) && !folders.has(name));
+}
+
+function packageOf(directory: string): Readonly<Record<"dependencies" | "optionalDependencies", object>> {
+  const none = { dependencies: {}, optionalDependencies: {} };
+  try {
+    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    return { dependencies: Object(dependencies ?? {}), optionalDependencies: Object(optionalDependencies ?? {}) };
+  } catch {
+    // Whatever is wrong with it, npm or node say so better.
+    return none;
+  }
 }
 
 /** A warning if packages that npm has marked as development-only take much of the space. */

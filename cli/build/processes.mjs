@@ -11,7 +11,11 @@ const folder = "logservice/events/duckdb";
 export const nativePackages = ["libsql"];
 
 /** The files that may be started, from the root. */
-export const processes = [`${folder}/flusher-process.ts`, `${folder}/sql/sql-process.ts`];
+export const processes = [
+  `${folder}/flusher-process.ts`,
+  `${folder}/sql/sql-process.ts`,
+  `${folder}/engine/engine-process.ts`,
+];
 
 /** They import nothing else of ours. */
 export const isOfProcesses = (source) => /^(?:logservice|grammar)\//.test(source);

@@ -47,7 +47,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     const artifact = await build(work, options.build);
     let code = await runHook("predeploy", work);
     if (code !== EXIT.ok) return code;
-    const result = await target.deploy({ before, artifact, commit, variables }, watched);
+    const result = await target.deploy({ before, artifact, commit, variables, checks: options.check }, watched);
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
     await sayResult(context, result, { ...took, project });
@@ -209,6 +209,7 @@ const PHASES: Readonly<Record<string, string>> = {
   variables: "storing variables",
   publish: "publishing the version",
   tags: "tagging the function",
+  check: "checking that the version runs",
   activate: "activating the version",
   stack: "creating the gateway",
 };

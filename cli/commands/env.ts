@@ -1,7 +1,7 @@
 import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import type { Config } from "../../schema/index.ts";
+import { type Config, variableWarning } from "../../schema/index.ts";
 import { readConfigForVariables } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { type Assignment, isVariableName, readAssignments, valueProblem } from "../env/assignments.ts";
@@ -42,6 +42,9 @@ export async function add(context: Context, options: Options<"env add">): Promis
     if (input.kind === "words" && input.isTyped) await variables.names(watched);
     const values = input.kind === "file" ? await valuesOfFile(context, input.path) : await valuesOf(context, input);
     names = Object.keys(values);
+    for (const { message, hint } of names.flatMap((name) => variableWarning(name) ?? [])) {
+      await context.say(`warning: ${message}\n  ${hint}`);
+    }
     const progress = countedPhase(watched, names.length);
     const onSet = (name: string) => {
       done.push(name);

@@ -1,4 +1,4 @@
-import { fieldsNamed, withLeading } from "../../grammar/query/index.ts";
+import { fieldsNamed, lastInstantBefore, withLeading } from "../../grammar/query/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
 import { explainSelection } from "../logs/explain-selection.ts";
@@ -58,7 +58,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   };
   try {
     if (pipes.length > 0) {
-      const range = { fromMs: sinceMs, toMs: untilMs === undefined ? undefined : untilMs - 1 };
+      const range = { fromMs: sinceMs, toMs: untilMs === undefined ? undefined : lastInstantBefore(untilMs) };
       const aggregation = { ...reading, pipeline, range, clock: io.clock };
       await printAggregated(context, { source, isFollowed: options.follow, format, aggregation });
     } else {

@@ -1,4 +1,4 @@
-import { type CheckReport, checkDataDirectory, type Finding } from "../../logservice/admin.ts";
+import { type CheckReport, checkBackup, checkDataDirectory, type Finding } from "../../logservice/admin.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
@@ -9,6 +9,7 @@ import type { Options } from "../table.ts";
  * is. With `--repair` it does what a start of the service would do about it, for all files at once.
  */
 export async function check(context: Context, options: Options<"service check">): Promise<number> {
+  if (options.backup !== undefined) return ofBackup(context, options);
   return onDataDirectory(context, options, async (folder) => {
     const report = await checkDataDirectory({
       folder,
@@ -20,6 +21,32 @@ export async function check(context: Context, options: Options<"service check">)
     });
     await tell(context, report);
     return report.findings.some(isWrong) ? EXIT.failed : EXIT.ok;
+  });
+}
+
+/** `tool service check --backup`: says which files of a backup are not as they were. */
+async function ofBackup(context: Context, options: Options<"service check">): Promise<number> {
+  const { backup, data, repair } = options;
+  if (data !== undefined || repair || options["accept-loss"].length > 0)
+    return context.misuse("--backup is checked by itself", "leave out --data, --repair and --accept-loss");
+  return onDataDirectory(context, { data: backup }, async (folder) => {
+    const { isListed, files, bytes, findings } = await checkBackup(folder);
+    const isWhole = findings.length === 0;
+    if (context.format === "json")
+      await context.print(JSON.stringify({ whole: isWhole, listed: isListed, files, bytes, findings }));
+    else {
+      for (const { file, state, detail } of findings) {
+        await context.print(`${state.padEnd(WIDEST)} ${file}`);
+        await context.print(`${" ".repeat(WIDEST + 1)}${detail}`);
+      }
+      const size = isListed && bytes > 0 ? `, ${byteSize(bytes)}` : "";
+      const result = isWhole ? "no damage found" : `${count(findings.length, "file")} wrong`;
+      await context.print(`${count(files, "file")}${size}: ${result}`);
+    }
+    if (!isListed)
+      await context.say("warning: no list of files, as in those of older versions: one that is gone may not be missed");
+    if (!isWhole) await context.say("restore another backup, or take a new one of the data: tool service backup");
+    return isWhole ? EXIT.ok : EXIT.failed;
   });
 }
 
@@ -74,12 +101,7 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
   if (findings.length === 0) await context.print(`${all}: no damage found`);
   else if (wrong.length === 0) await context.print(`${all}: only known losses, and faults that the next start repairs`);
   else {
-    const lost = losses.reduce((sum, loss) => sum + loss.bytes, 0);
-    const events =
-      losses.length === 0
-        ? "no event is missing"
-        : `${count(losses.length, "loss").replace("losss", "losses")}, ${byteSize(lost)}`;
-    await context.print(`${all}: ${count(wrong.length, "file")} wrong, ${events}`);
+    await context.print(`${all}: ${count(wrong.length, "file")} wrong, ${sumOf(losses)}`);
   }
   if (pid !== undefined)
     await context.say(`the service runs (process ${pid}): files that it is working on were left out`);
@@ -89,7 +111,23 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
 
 const WIDEST = "rebuildable".length;
 
-function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
+type FoundLoss = NonNullable<Finding["loss"]>;
+
+/** How much is lost in all: `2 losses, 3.4 kB, and 1 possible loss`. */
+function sumOf(losses: readonly FoundLoss[]): string {
+  const certain = losses.filter(({ isPossible }) => !isPossible);
+  const possible = losses.length - certain.length;
+  const inWords = (n: number, one: string) => count(n, one).replace("losss", "losses");
+  const parts = [
+    ...(certain.length === 0 ? [] : [inWords(certain.length, "loss"), byteSize(bytesOf(certain))]),
+    ...(possible === 0 ? [] : [`${certain.length === 0 ? "" : "and "}${inWords(possible, "possible loss")}`]),
+  ];
+  return parts.join(", ") || "no event is missing";
+}
+
+const bytesOf = (losses: readonly FoundLoss[]) => losses.reduce((sum, { bytes }) => sum + bytes, 0);
+
+function lossWords(loss: FoundLoss): string[] {
   const time = (ms: number) => new Date(ms).toISOString().replace(/\.\d+Z$/, "Z");
   const range =
     loss.firstMs === undefined || loss.lastMs === undefined
@@ -100,7 +138,7 @@ function lossWords(loss: NonNullable<Finding["loss"]>): string[] {
   return [`${events}, ${size}`, range, `loss ${loss.id}${loss.isAccepted ? ", accepted" : ""}`];
 }
 
-function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: NonNullable<Finding["loss"]>) {
+function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: FoundLoss) {
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   return { id, bytes, events: events ?? null, first: time(firstMs), last: time(lastMs), accepted: isAccepted };
 }

@@ -6,8 +6,10 @@ import {
   copyDataDirectory,
   createDataDirectory,
   listTokens,
+  readTeamLimits,
   removeToken,
   serveDataDirectory,
+  TEAM_LIMITS_FORM,
 } from "../../logservice/admin.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
@@ -60,6 +62,9 @@ const DEFAULT_ADDRESS = ":5000";
 /** How far the default address moves on when ports are taken, as that of tool start does. */
 const PORT_TRIES = 20;
 
+/** A supervisor kills what is not gone ten seconds after it was told to stop. */
+const STOP_MS = 9_500;
+
 /** `tool service start`: the log service until a signal. */
 export async function start(context: Context, flags: Options<"service start">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
@@ -79,6 +84,8 @@ export async function start(context: Context, flags: Options<"service start">): 
         "give --tls-cert and --tls-key, or listen on loopback behind a proxy that speaks TLS",
       );
     }
+    const limits = readTeamLimits(io.env.TOOL_TEAM_LIMITS ?? "");
+    if (!limits.ok) return context.misuse(`TOOL_TEAM_LIMITS: ${limits.problems.join("; ")}`, TEAM_LIMITS_FORM);
     const stopped = new Promise<"SIGINT" | "SIGTERM" | "SIGHUP">((done) => {
       let isStopping = false;
       io.onSignal((signal) => {
@@ -105,6 +112,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       say: (line) => void context.say(line),
       people,
       notify,
+      limits: limits.value,
       signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
     const { url, webUrl } = running;
@@ -115,8 +123,14 @@ export async function start(context: Context, flags: Options<"service start">): 
     else await context.print(`The log service and its web UI are at ${webUrl}, and listen on ${url}`);
     io.notifyParent({ type: "listening", url: running.url });
     const signal = await stopped;
+    const code = signal === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+    const late = io.clock.after(STOP_MS, () => {
+      const exit = () => io.exitNow(code);
+      context.say("warn: not all work could be stopped; what was accepted is in the journal").then(exit, exit);
+    });
     await running.close();
-    return signal === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+    late.stop();
+    return code;
   });
 }
 
@@ -202,7 +216,7 @@ export async function restore(context: Context, { from, data }: Options<"service
 /** How often a slow copy reports its progress. */
 const PROGRESS_MS = 2_000;
 
-async function copied(context: Context, copy: Omit<CopyOptions, "progress">): Promise<number> {
+async function copied(context: Context, copy: Omit<CopyOptions, "progress" | "warn">): Promise<number> {
   const { io } = context;
   const said = ({ files, bytes }: Copied) =>
     `${files} event ${files === 1 ? "file" : "files"}, ${(bytes / 1e6).toFixed(1)} MB`;
@@ -212,7 +226,11 @@ async function copied(context: Context, copy: Omit<CopyOptions, "progress">): Pr
     saidMs = io.nowMs();
     void context.say(`copied ${said(sofar)} so far`);
   };
-  const result = await copyDataDirectory({ ...copy, progress });
+  const result = await copyDataDirectory({
+    ...copy,
+    progress,
+    warn: (message) => void context.say(`warning: ${message}`),
+  });
   if (context.format === "json") await context.print(JSON.stringify({ path: copy.to, ...result }));
   else await context.say(`${copy.to} holds a copy of ${copy.from}: ${said(result)}`);
   return EXIT.ok;

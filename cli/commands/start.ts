@@ -1,4 +1,4 @@
-import { existsSync } from "node:fs";
+import { existsSync, readdirSync } from "node:fs";
 import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
@@ -18,6 +18,7 @@ import { entryView } from "../start/entry-view.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { liveLine } from "../start/live-line.ts";
 import { nextFreePort, portOwner } from "../start/ports.ts";
+import { tellOfChangedProgram } from "../start/program-change.ts";
 import { watchFile } from "../start/watch-file.ts";
 import type { Options } from "../table.ts";
 
@@ -102,6 +103,7 @@ export async function start(context: Context, options: Options<"start">): Promis
       note(`There is no display to open a browser on: visit ${url}`);
     }
 
+    void tellOfChangedProgram(context, project.command, { say: note, signal: stop.signal });
     await watchFile(
       path,
       project.text,
@@ -166,8 +168,9 @@ async function readProject(context: Context, options: Options<"start">): Promise
   // The default command, as nothing names another one. `validate` does not check it: it often runs before a build.
   const isDefault = command === undefined && inference.marker === undefined && config.type !== "static";
   if (isDefault && !existsSync(join(context.directory, "server"))) {
+    const example = JSON.stringify(likelyCommand(readdirSync(context.directory)));
     await context.say(
-      `warning: no file here says how the app starts, and there is no ./server\n  write it into ${CONFIG_FILE}: "proxy": { "command": "node index.js" }`,
+      `warning: no file here says how the app starts, and there is no ./server\n  write it into ${CONFIG_FILE}: "proxy": { "command": ${example} }`,
     );
   }
   return {
@@ -178,6 +181,27 @@ async function readProject(context: Context, options: Options<"start">): Promise
     command: config.type === "static" ? undefined : config.proxy.command,
   };
 }
+
+/** By the ending of a file's name. */
+const PROGRAMS: Readonly<Record<string, string>> = {
+  js: "node",
+  mjs: "node",
+  cjs: "node",
+  py: "python3",
+  rb: "ruby",
+  php: "php -S 127.0.0.1:$PORT",
+  sh: "sh",
+};
+
+/** A command for the example of a message: of a program in the folder, those with a usual name first. */
+function likelyCommand(names: readonly string[]): string {
+  const programs = names.filter((name) => /^[\w-]+\.\w+$/.test(name) && Object.hasOwn(PROGRAMS, endingOf(name))).sort();
+  const usual = programs.find((name) => /^(index|main|server|app|start|run)\./.test(name));
+  const program = usual ?? (programs.length === 1 ? programs[0]! : "index.js");
+  return `${PROGRAMS[endingOf(program)]} ${program}`;
+}
+
+const endingOf = (name: string) => name.slice(name.lastIndexOf(".") + 1);
 
 type Log = (entries: readonly Entry[]) => void;
 

@@ -1,4 +1,5 @@
 import type { Entry } from "../../grammar/entry.ts";
+import { parseFinite } from "../../grammar/json-numbers.ts";
 import { isWholeTime, levelText, readLoggerLine } from "../../grammar/query/index.ts";
 
 /** A line of a log as an entry. `isEntry` is false if the line was text and not a JSON object. */
@@ -17,7 +18,7 @@ export function readEntryLine(text: string): EntryLine {
   const line = text.charCodeAt(0) === 0xfeff ? text.slice(1) : text;
   if (line.trimStart().startsWith("{")) {
     try {
-      return { entry: toEntry(JSON.parse(line) as Record<string, unknown>), isEntry: true };
+      return { entry: toEntry(parseFinite(line) as Record<string, unknown>), isEntry: true };
     } catch (error) {
       // Incomplete JSON, or text that happens to start with a brace.
       if (!(error instanceof SyntaxError)) throw error;

@@ -1,7 +1,7 @@
-import { readFields } from "../../grammar/query/index.ts";
+import { meantQueries, nearQueries, parseQuery, type Query, readFields } from "../../grammar/query/index.ts";
 import type { Wanted } from "./line-scan.ts";
 import type { EntrySource } from "./source.ts";
-import { nothingAmong, type Survey } from "./survey.ts";
+import { type FoundNear, nothingAmong, type Survey } from "./survey.ts";
 
 interface SelectionFacts {
   readonly source: EntrySource;
@@ -21,8 +21,29 @@ export async function explainSelection(facts: SelectionFacts): Promise<string | 
 }
 
 /** The explanation if the entries were not read here: by the names of fields that the source knows. */
-async function explainByNames({ source: { evidence }, wanted, signal }: SelectionFacts): Promise<string> {
+async function explainByNames({ source, wanted, signal }: SelectionFacts): Promise<string> {
   const { query } = wanted;
+  const { evidence } = source;
   const hasFields = typeof evidence === "function" && readFields(query).length > 0;
-  return nothingAmong(query, hasFields ? await evidence(signal) : [], wanted);
+  const names = hasFields ? await evidence(signal) : [];
+  return nothingAmong(query, { names, near: await firstNear(source, query, { names, signal }) }, wanted);
+}
+
+/** Each is a question to the source. */
+const MOST_TRIES = 6;
+
+/** The first similar query that finds something, by its term. */
+async function firstNear(
+  source: EntrySource,
+  query: Query,
+  { names, signal }: { readonly names: readonly string[]; readonly signal: AbortSignal },
+): Promise<FoundNear | undefined> {
+  if (source.count === undefined) return undefined;
+  for (const { term, source: text } of [...meantQueries(query, names), ...nearQueries(query)].slice(0, MOST_TRIES)) {
+    const parsed = parseQuery(text);
+    const count = parsed.ok ? await source.count(parsed.value, signal) : 0;
+    if (count === undefined) return undefined;
+    if (count > 0) return { term, count };
+  }
+  return undefined;
 }

@@ -157,8 +157,6 @@ class FastGroups {
     packing.number(Number.NEGATIVE_INFINITY);
     packing.number(keyEnds.length);
     for (let group = 0, start = 0; group < keyEnds.length; group++) {
-      // Equal cells are the same ones: it does not matter which entry was the first.
-      packing.number(Number.POSITIVE_INFINITY);
       readGroupKey(keys, start, keyEnds[group]!, (...cell) => packing.value(cellOf(texts, ...cell)));
       start = keyEnds[group]!;
       for (const { kind, list } of aggregates) {

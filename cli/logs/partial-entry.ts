@@ -15,6 +15,7 @@ import {
   plainTextEnd,
   QUOTE,
 } from "../../grammar/json-bytes.ts";
+import { parseFinite } from "../../grammar/json-numbers.ts";
 import {
   isWholeTime,
   LEVEL_KEYS,
@@ -273,7 +274,7 @@ class Reader implements PartialReader {
     else if (first === 0x74) this.#value = true;
     else if (first === 0x66) this.#value = false;
     else if (first === 0x6e) this.#value = null;
-    else if (first === OPEN_BRACE || first === OPEN_BRACKET) this.#value = JSON.parse(bytes.toString("utf8", at, end));
+    else if (first === OPEN_BRACE || first === OPEN_BRACKET) this.#value = parseFinite(bytes.toString("utf8", at, end));
     else this.#value = numberOf(bytes, at, end);
     return end;
   }
@@ -404,7 +405,8 @@ function skipNumber(bytes: Uint8Array, from: number): number {
   return at;
 }
 
-function numberOf(bytes: Buffer, start: number, end: number): number {
+/** A number, or the text of one that float64 cannot hold, as `parseFinite` reads them. */
+function numberOf(bytes: Buffer, start: number, end: number): number | string {
   // Nine digits fit into a small integer. For everything else Number of a string is as fast.
   if (end - start <= 9) {
     let value = 0;
@@ -412,5 +414,7 @@ function numberOf(bytes: Buffer, start: number, end: number): number {
     for (; at < end && isDigit(bytes[at]); at++) value = value * 10 + bytes[at]! - 0x30;
     if (at === end) return value;
   }
-  return Number(bytes.toString("latin1", start, end));
+  const text = bytes.toString("latin1", start, end);
+  const value = Number(text);
+  return Number.isFinite(value) ? value : text;
 }

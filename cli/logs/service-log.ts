@@ -58,6 +58,23 @@ export async function discoveredFields(question: ServiceQuestion, signal: AbortS
   }
 }
 
+/** The number of events of the period that the query selects. Undefined if the service does not say. */
+export async function countInService(question: ServiceQuestion, signal: AbortSignal): Promise<number | undefined> {
+  const { address, query, startMs, stopMs } = question;
+  const times = { start: new Date(startMs).toISOString(), stop: new Date(stopMs).toISOString() };
+  try {
+    const { count } = await clientOf(question).call(
+      "get_count",
+      { project_id: address.project, query, ...times },
+      { signal },
+    );
+    return count;
+  } catch (error) {
+    if (error instanceof RpcFailure || signal.aborted) return undefined;
+    throw inputError(question, error);
+  }
+}
+
 /**
  * The result of stages that the service computes. Undefined if the events have to be read instead: if the stages give
  * events, if there are more rows than it answers, and if it is older than the operation.
@@ -111,7 +128,7 @@ async function timesOf(
   const { startMs, stopMs } = question;
   const whole = {
     start: new Date(range.fromMs ?? startMs).toISOString(),
-    stop: new Date(range.toMs ?? stopMs).toISOString(),
+    stop: range.toMs === undefined ? new Date(stopMs).toISOString() : preciseText(range.toMs),
   };
   if (!pipeline.pipes.some(isTimed) || (range.fromMs !== undefined && range.toMs !== undefined)) return whole;
   const outermost = async (order: "ascending" | "descending") => {
@@ -132,6 +149,13 @@ async function timesOf(
     start: range.fromMs === undefined ? first : whole.start,
     stop: range.toMs === undefined ? last : whole.stop,
   };
+}
+
+/** A time with the nanoseconds that float64 has: the last instant of a period is just before its end. */
+function preciseText(timeMs: number): string {
+  const wholeMs = Math.floor(timeMs);
+  const nanoseconds = Math.floor((timeMs - wholeMs) * 1e6);
+  return new Date(wholeMs).toISOString().replace("Z", `${String(nanoseconds).padStart(6, "0")}Z`);
 }
 
 /** The events since `startMs` if `withPast`, then new ones, until the signal. A broken connection is reopened. */

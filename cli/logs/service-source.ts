@@ -4,6 +4,7 @@ import { byteSize } from "../output/byte-size.ts";
 import { placeText, serviceAddress } from "../service/service-address.ts";
 import {
   aggregateInService,
+  countInService,
   discoveredFields,
   followService,
   type ServiceQuestion,
@@ -71,6 +72,7 @@ export async function serviceSource(
       live: follow,
       limitsToNewest: !follow && isLimited,
       evidence: (signal) => discoveredFields(wanted, signal),
+      count: (query, signal) => countInService({ ...wanted, query: printQuery(query) }, signal),
       totalBytes: undefined,
       ...(!follow && { aggregate: (of) => aggregateInService(wanted, of) }),
       missing: () => missing,

@@ -1,4 +1,4 @@
-import type { Pipeline, PipesResult } from "../../grammar/query/index.ts";
+import type { Pipeline, PipesResult, Query } from "../../grammar/query/index.ts";
 import type { FailedResult } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
@@ -18,6 +18,8 @@ export interface EntrySource {
    * which the function asks for; or only the period, as others filter.
    */
   readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  /** How many entries of the period another query selects, if the source can say; undefined if it does not now. */
+  count?(query: Query, signal: AbortSignal): Promise<number | undefined>;
   /** The part of the log that was not read; printed if nothing is found. */
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */

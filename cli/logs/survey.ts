@@ -1,6 +1,7 @@
 import type { Entry } from "../../grammar/entry.ts";
 import {
   compilePredicate,
+  type Expr,
   isSeen,
   levelOf,
   meantField,
@@ -171,13 +172,41 @@ function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): st
   return `${sinceMs === undefined ? "" : ` since ${written(sinceMs)}`}${untilMs === undefined ? "" : ` until ${written(untilMs)}`}`;
 }
 
-/** The same line if only the names of the fields are known. */
-export function nothingAmong(query: Query, names: readonly string[], wanted: Wanted): string {
+/** A similar query that finds something, by its term. */
+export interface FoundNear {
+  readonly term: string;
+  readonly count: number;
+}
+
+interface Evidence {
+  /** Names of the fields that entries have; none if the source does not know them. */
+  readonly names: readonly string[];
+  readonly near?: FoundNear | undefined;
+}
+
+/** The same line if the entries were not read here. */
+export function nothingAmong(query: Query, { names, near }: Evidence, wanted: Wanted): string {
   const seen = new Set(names);
   const absent = readFields(query).filter(({ name }) => !isSeen(name, names));
-  const reasons = names.length === 0 ? [] : absentFields(absent, seen, "no entry", false);
+  const reasons = names.length === 0 ? [] : absentFields(absent, seen, "no entry", near !== undefined);
+  if (near !== undefined) reasons.push(`${near.term} finds ${near.count.toLocaleString("en")}`);
+  else if (names.length === 0) reasons.push(...wholeTexts(query));
   return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");
 }
+
+/** Says how a part of a message is searched for, if a text or a word alone is none. */
+function wholeTexts({ expr }: Query): string[] {
+  const [term] = expr?.kind === "and" ? expr.terms.filter(isAlone) : expr === undefined ? [] : [expr].filter(isAlone);
+  if (term?.kind === "message" && term.text.chunks.length === 1) {
+    const text = textOf(term.text.chunks[0]!);
+    return [`${text} is a whole message; for a part of one write: message contains ${text}`];
+  }
+  if (term?.kind !== "truthy") return [];
+  const name = printField(term.field);
+  return [`${name} alone is a field; for the text write: message contains ${textOf(name)}`];
+}
+
+const isAlone = ({ kind }: Expr) => kind === "message" || kind === "truthy";
 
 function absentFields(
   fields: readonly ReadField[],

@@ -1,6 +1,7 @@
 import type { Entry } from "../../grammar/entry.ts";
 import { printable } from "../../grammar/problem.ts";
 import { type Level, levelOf } from "../../grammar/query/index.ts";
+import { type EntrySummary, memberPath, summaryOf, type Tone } from "../../grammar/summary/index.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
 import { timeReader } from "../time/time-reader.ts";
@@ -46,7 +47,7 @@ export function logText(options: LogTextOptions): LogText {
   const stages = new Map<string, string>();
   const names = new Map<string, string>();
   const labels = new Map<string, string>();
-  const label = (path: string) => cached(labels, path, () => paint("dim", `${path}=`));
+  const label = (path: string) => cached(labels, path, () => paint("dim", `${oneLine(path)}=`));
   let paintedLevelWidth = 0;
   let paintedStageWidth = 0;
   const format = (entry: Entry): string => {
@@ -77,25 +78,24 @@ export function logText(options: LogTextOptions): LogText {
     );
     text += `${paint("dim", time)} ${level} ${stageColumn}`;
 
-    const exchange = exchangeLine(entry, paint);
+    const summary = summaryOf(entry);
     if (expand) {
-      const [first = "", ...more] = exchange === undefined ? entry.message.split(/\r?\n/) : [exchange];
-      text += exchange ?? printable(first);
-      for (const line of more) text += `\n    ${printable(line)}`;
+      if (summary.isOfFields) text += painted(summary, paint);
+      else text += entry.message.split(/\r?\n/).map(printable).join("\n    ");
       return `${text.trimEnd()}\n${expanded(fields, paint)}`;
     }
-    text += exchange ?? oneLine(entry.message);
+    const { kind, used } = summary;
+    text += painted(summary, paint);
     for (const key of Object.keys(fields)) {
+      // "development" is not a version; every entry of the local server has it.
+      if (key === "stage" || (key === "version" && fields[key] === "development")) continue;
+      if (kind === "proxy" && (key === "version" || key === "commit")) continue;
+      const path = cached(names, key, () => memberPath("", key));
+      if (used.has(path)) continue;
       const value = fields[key];
       if (typeof value === "object" && value !== null && !Array.isArray(value)) {
-        for (const [path, leaf] of flatten({ [key]: value }, false)) text += `  ${label(path)}${valueText(path, leaf)}`;
-      } else {
-        if (exchange !== undefined && EXCHANGE_FIELDS.has(key)) continue;
-        // "development" is not a version; every entry of the local server has it.
-        if (key === "stage" || (key === "version" && value === "development")) continue;
-        const path = cached(names, key, () => join("", key));
-        text += `  ${label(path)}${valueText(path, value)}`;
-      }
+        for (const [at, leaf] of flatten({ [key]: value }, { used })) text += `  ${label(at)}${valueText(at, leaf)}`;
+      } else text += `  ${label(path)}${valueText(path, value)}`;
     }
     return `${text.trimEnd()}\n`;
   };
@@ -117,28 +117,15 @@ function cached(cache: Map<string, string>, key: string, make: () => string): st
   return value;
 }
 
-/** Fields that the proxy writes with every request and response, and that the summary shows otherwise or omits. */
-const EXCHANGE_FIELDS = new Set("id ip method path query stage version commit duration size status".split(" "));
-
-/** `GET /orders/42 500 12ms 1.2kb`; undefined for all other entries. */
-function exchangeLine({ message, fields }: Entry, paint: Paint): string | undefined {
-  if (message !== "request" && message !== "response") return undefined;
-  const { method, path, query, status, duration, size } = fields;
-  if (typeof method !== "string" || typeof path !== "string") return undefined;
-  const search = typeof query === "string" && query !== "" ? `?${query.replace(/^\?/, "")}` : "";
-  const target = `${oneLine(method)} ${oneLine(path + search)}`;
-  if (message === "request") return paint("dim", target);
-  let line = target;
-  if (typeof status === "number") line += ` ${paint(statusStyle(status), String(status))}`;
-  const measures = [
-    ...(typeof duration === "number" ? [humanDuration(duration)] : []),
-    ...(typeof size === "number" ? [humanBytes(size)] : []),
-  ];
-  return measures.length === 0 ? line : `${line} ${paint("dim", measures.join(" "))}`;
+/** The parts of a summary in one line. Most have one. */
+function painted({ parts }: EntrySummary, paint: Paint): string {
+  let line = "";
+  for (const { text, tone } of parts) line += `${line === "" ? "" : " "}${paint(STYLE_OF_TONE[tone], oneLine(text))}`;
+  return line;
 }
 
 function expanded(fields: Entry["fields"], paint: Paint): string {
-  const rows = flatten(fields, true);
+  const rows = flatten(fields, { opensArrays: true }).map(([path, value]) => [oneLine(path), value] as const);
   // A longer name would push every value off the screen.
   const width = Math.min(Math.max(0, ...rows.map(([path]) => path.length)), 28);
   let text = "";
@@ -155,12 +142,16 @@ function expanded(fields: Entry["fields"], paint: Paint): string {
 /** Deeper values are shown as {...}: anybody may have written the log. */
 const MAX_DEPTH = 12;
 
-/** Leaves with their paths, spelled as in a query. Arrays are opened if each value has a line of its own. */
-function flatten(fields: Entry["fields"], openArrays: boolean): [path: string, value: unknown][] {
+/** Leaves with their paths, without those in `used`. Arrays are opened if each value has a line of its own. */
+function flatten(
+  fields: Entry["fields"],
+  { opensArrays = false, used }: { readonly opensArrays?: boolean; readonly used?: ReadonlySet<string> },
+): [path: string, value: unknown][] {
   const rows: [string, unknown][] = [];
   const walk = (path: string, value: unknown, depth: number) => {
+    if (used?.has(path)) return;
     const isArray = Array.isArray(value);
-    if (typeof value !== "object" || value === null || (isArray && !openArrays)) {
+    if (typeof value !== "object" || value === null || (isArray && !opensArrays)) {
       rows.push([path, value]);
       return;
     }
@@ -169,19 +160,14 @@ function flatten(fields: Entry["fields"], openArrays: boolean): [path: string, v
       rows.push([path, entries.length === 0 ? value : isArray ? OPAQUE_ARRAY : OPAQUE_OBJECT]);
       return;
     }
-    for (const [key, item] of entries) walk(isArray ? `${path}[${key}]` : join(path, key), item, depth + 1);
+    for (const [key, item] of entries) walk(isArray ? `${path}[${key}]` : memberPath(path, key), item, depth + 1);
   };
-  for (const [key, value] of Object.entries(fields)) walk(join("", key), value, 1);
+  for (const [key, value] of Object.entries(fields)) walk(memberPath("", key), value, 1);
   return rows;
 }
 
 const OPAQUE_ARRAY = Symbol("[...]");
 const OPAQUE_OBJECT = Symbol("{...}");
-
-function join(path: string, key: string): string {
-  if (/^[\p{L}_@$][\p{L}\p{N}_@$-]*$/u.test(key)) return path === "" ? key : `${path}.${key}`;
-  return `${path === "" ? "fields" : path}[${oneLine(JSON.stringify(key))}]`;
-}
 
 /** A value after its name: bare if that is unambiguous, durations and sizes in their units. */
 function valueText(path: string, value: unknown): string {
@@ -271,6 +257,6 @@ function levelStyle(text: string): Style {
   return level === undefined ? "none" : LEVEL_STYLES[level];
 }
 
-function statusStyle(status: number): Style {
-  return status >= 500 ? "red" : status >= 400 ? "yellow" : status >= 300 ? "cyan" : "green";
-}
+const STYLE_OF_TONE: Readonly<Record<Tone, Style>> = {
+  ...{ plain: "none", quiet: "dim", good: "green", moved: "cyan", refused: "yellow", failed: "red" },
+};

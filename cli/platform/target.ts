@@ -32,7 +32,10 @@ export interface DeployTarget {
    * built on this machine, once.
    */
   prepare(request: Pick<DeployArtifact, "needsLayer">, options: Watched): Promise<void>;
-  /** Deploys an artifact to the stage and creates what is missing. Uploads nothing if it is already active. */
+  /**
+   * Deploys an artifact to the stage and creates what is missing. Uploads nothing if it is already active. A version that
+   * cannot run is not activated.
+   */
   deploy(request: DeployRequest, options: Watched): Promise<DeployResult>;
   /** Activates an earlier deployment of the stage: the previous one, or the one that a commit or version names. */
   rollback(request: RollbackRequest, options: Watched): Promise<RollbackResult>;
@@ -55,6 +58,8 @@ export interface DeployRequest {
   readonly commit: Commit | undefined;
   /** The result of `variables`. */
   readonly variables: VariableValues;
+  /** Whether a new version is started and asked for `/` before the stage gets it. If it cannot run, `deploy` throws. */
+  readonly checks: boolean;
 }
 
 /** The archive to upload, and how the platform runs it. */

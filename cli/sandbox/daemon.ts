@@ -55,6 +55,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     clock: new CloudClock({ base: clock }),
     issuesAtOnce: true,
     confirmsMail: true,
+    tellsReasons: true,
     runsByClock: true,
     nodeRuntime: options.nodeRuntime,
     report: options.report,

@@ -82,7 +82,7 @@ async function showCode(context: Context, { url, email }: SignInOptions, started
         `${url} sends no mails. Whoever runs it prints the link for you:`,
         `  tool service sign-in ${shellWord(email)} --data DIR`,
         "In a browser that is signed in, the page is",
-        `  ${url}`,
+        `  ${url}/account`,
       ];
   for (const line of lines) await context.say(line);
   await context.say(`\nType this code on the page${started.mailed ? " that the link opens" : ""}${until}:\n`);

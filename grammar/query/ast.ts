@@ -130,8 +130,13 @@ export interface Field {
   readonly path: readonly Segment[];
   /** The call that made the column `p99(duration)`: its path is one key then, the canonical text of the call. */
   readonly call?: Call;
+  /** Set for a column of rows by what reads conditions of them: what its values are, whatever its name is. */
+  readonly rowType?: ComparedType;
   readonly span: Span;
 }
+
+/** The way in which orderings read the values of a field: as times, levels, or numbers. */
+export type ComparedType = "time" | "level" | "other";
 
 /** `p99(duration)`: the name of the function as written, and what it is of. */
 export interface Call {
@@ -312,6 +317,14 @@ export type Target =
   | { readonly at: "entry"; readonly name: "level" | "message" | "timestamp" | "id" }
   /** Own properties below `fields`, from the outside in. */
   | { readonly at: "fields"; readonly path: readonly (string | number)[] };
+
+/** How orderings read the values of a field. */
+export function comparedType(field: Field): ComparedType {
+  if (field.rowType !== undefined) return field.rowType;
+  const place = target(field);
+  if (place.at !== "entry") return "other";
+  return place.name === "timestamp" ? "time" : place.name === "level" ? "level" : "other";
+}
 
 /** `level`, `message`, `timestamp` and `id` come first; `fields.level` is the way past them. */
 export function target(field: Field): Target {

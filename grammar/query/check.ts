@@ -5,13 +5,13 @@ import { meantDurationUnit, parseDuration } from "../units/duration.ts";
 import {
   type And,
   type Comparison,
+  comparedType,
   type Expr,
   type Field,
   type Membership,
   type Not,
   type NumberValue,
   type Query,
-  target,
   type Value,
 } from "./ast.ts";
 import { digitPattern, isNumberField, isStatusField } from "./digit-patterns.ts";
@@ -113,14 +113,14 @@ function checkExpr(expr: Expr, context: Context): void {
 
 /** `timestamp = 2026-11-22`: times are compared as texts, which hold more than a day. */
 function checkDay({ field, op, value, span }: Comparison, context: Context): void {
-  const place = target(field);
-  if (place.at !== "entry" || place.name !== "timestamp") return;
+  if (comparedType(field) !== "time") return;
   if ((value.kind !== "string" && value.kind !== "word") || value.chunks.length !== 1) return;
   const day = value.chunks[0]!;
   const begin = /^\d{4}-\d\d-\d\d$/.test(day) ? parseMoment(day) : undefined;
   if (begin === undefined) return;
   const next = new Date(begin + 24 * 60 * 60 * 1000).toISOString().slice(0, 10);
-  const within = `timestamp >= "${day}" and timestamp < "${next}"`;
+  const name = printField(field);
+  const within = `${name} >= "${day}" and ${name} < "${next}"`;
   const write = op === "=" ? within : `not (${within})`;
   context.problems.push(problems.dayAsTime(value.span, day, span, write));
 }
@@ -280,13 +280,14 @@ function checkBareName(field: Field, context: Context): void {
 }
 
 function checkOrdering({ field, op, value }: Comparison, context: Context): void {
-  const place = target(field);
+  const type = comparedType(field);
+  const isOfRows = field.rowType !== undefined;
   const orderingProblem =
-    place.at === "entry" && place.name === "level"
+    type === "level"
       ? levelProblem(value, context)
-      : place.at === "entry" && place.name === "timestamp"
+      : type === "time"
         ? timestampProblem(value, context)
-        : numberProblem(op, value, context);
+        : numberProblem({ op, value, isOfRows }, context);
   if (orderingProblem !== undefined) context.problems.push(orderingProblem);
 }
 
@@ -345,7 +346,12 @@ function timestampProblem(value: Value, context: Context): Problem | undefined {
 
 const TIMES = 'write a duration ago, such as 1h, or a quoted time, such as "2024-05-01T00:00:00Z"';
 
-function numberProblem(op: string, value: Value, context: Context): Problem | undefined {
+interface NumberOrdering extends Pick<Comparison, "op" | "value"> {
+  /** Whether it compares a column of rows. */
+  readonly isOfRows: boolean;
+}
+
+function numberProblem({ op, value, isOfRows }: NumberOrdering, context: Context): Problem | undefined {
   if (value.kind === "number") return undefined;
   const text = textOf(value, context);
   const name = plain(value);
@@ -368,11 +374,19 @@ function numberProblem(op: string, value: Value, context: Context): Problem | un
       return problems.notANumber(
         value.span,
         message,
-        `only timestamp is compared with a time: timestamp ${op} "${name}"`,
+        isOfRows
+          ? "only columns of times are compared with a time, such as last(timestamp)"
+          : `only timestamp is compared with a time: timestamp ${op} "${name}"`,
       );
     }
     if (levelOf(name) !== undefined) {
-      return problems.notANumber(value.span, message, `only level is ordered by words: level ${op} ${name}`);
+      return problems.notANumber(
+        value.span,
+        message,
+        isOfRows
+          ? "only columns of levels are ordered by words, such as first(level)"
+          : `only level is ordered by words: level ${op} ${name}`,
+      );
     }
   }
   return problems.notANumber(

@@ -1,5 +1,14 @@
 import type { Span } from "../problem.ts";
-import { type Comparison, type Expr, type Field, type NumberValue, type Query, target, type Value } from "./ast.ts";
+import {
+  type Comparison,
+  comparedType,
+  type Expr,
+  type Field,
+  type NumberValue,
+  type Query,
+  target,
+  type Value,
+} from "./ast.ts";
 import { KNOWN_FIELDS, WORD_DOCS } from "./known-fields.ts";
 import { LEVEL_SPELLINGS, levelOf, lower } from "./levels.ts";
 import { encodeString, isTimeUnit } from "./literals.ts";
@@ -98,13 +107,13 @@ function negated(term: Expr): string {
 }
 
 function comparison({ field, op, value }: Comparison): string {
-  const place = target(field);
-  if (place.at === "entry" && place.name === "timestamp" && op !== "=" && op !== "!=") return time(op, value);
-  if (place.at === "entry" && place.name === "level" && op !== "=" && op !== "!=") {
+  const type = comparedType(field);
+  if (type === "time" && op !== "=" && op !== "!=") return time(op, value, field);
+  if (type === "level" && op !== "=" && op !== "!=") {
     const level = levelName(plain(value) ?? "");
-    if (op === ">=") return `the level is ${level} or more severe`;
-    if (op === "<=") return `the level is ${level} or less severe`;
-    return `the level is ${op === ">" ? "more" : "less"} severe than ${level}`;
+    if (op === ">=") return `${name(field)} is ${level} or more severe`;
+    if (op === "<=") return `${name(field)} is ${level} or less severe`;
+    return `${name(field)} is ${op === ">" ? "more" : "less"} severe than ${level}`;
   }
   if (op === "=") return `${name(field)} ${equal(value, field)}`;
   if (op === "!=") return `${name(field)} ${isAlwaysThere(field) ? "" : "is there and "}${equal(value, field, true)}`;
@@ -113,19 +122,19 @@ function comparison({ field, op, value }: Comparison): string {
 
 const ORDER = { ">": "more than", ">=": "at least", "<": "less than", "<=": "at most" } as const;
 
-function time(op: ">" | ">=" | "<" | "<=", value: Value): string {
+function time(op: ">" | ">=" | "<" | "<=", value: Value, field: Field): string {
+  const isOfEntry = printField(field) === "timestamp";
   if (value.kind === "number") {
     // Later than an hour ago is less than an hour old.
     const age = { ">": "less than", ">=": "at most", "<": "more than", "<=": "at least" }[op];
-    return `the entry is ${age} ${amount(value)} old`;
+    return isOfEntry ? `the entry is ${age} ${amount(value)} old` : `${name(field)} is ${age} ${amount(value)} ago`;
   }
   const when = { ">": "after", ">=": "at or after", "<": "before", "<=": "at or before" }[op];
-  return `the entry is from ${when} ${plain(value) ?? ""}`;
+  return `${isOfEntry ? "the entry is from" : `${name(field)} is`} ${when} ${plain(value) ?? ""}`;
 }
 
 function equal(value: Value, field: Field, not = false): string {
-  const place = target(field);
-  if (place.at === "entry" && place.name === "level") {
+  if (comparedType(field) === "level") {
     const spelling = plain(value);
     if (spelling !== undefined && levelOf(spelling) !== undefined)
       return `is ${not ? "not " : ""}${levelName(spelling)}`;
@@ -161,7 +170,7 @@ function valueText(value: Value, field: Field): string {
     case "null":
       return "null";
     default:
-      if (name(field) === "the level" && levelOf(plain(value) ?? "") !== undefined) return levelName(plain(value)!);
+      if (comparedType(field) === "level" && levelOf(plain(value) ?? "") !== undefined) return levelName(plain(value)!);
       return value.chunks.length === 1 ? quoted(value.chunks) : `"${encodeString(value.chunks, true)}" (* is any text)`;
   }
 }

@@ -22,7 +22,7 @@ export const PIPE_DOCS: Readonly<Record<keyof typeof PIPE_USES, string>> = {
   timeseries: "How many there are, or functions, for each step of time.",
   top: "The most frequent values of a field, with their count; 10 if no number is written.",
   where: "Only those for which the terms are true: of entries, or of the rows of the stage before.",
-  sort: "In the order of columns; desc puts the greatest first.",
+  sort: "In the order of columns, times by time and levels by severity; desc puts the greatest first.",
   limit: "Only the first ones.",
   fields: "Only these columns, in this order.",
   unique: "Each combination of these columns once.",

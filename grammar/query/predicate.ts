@@ -1,5 +1,5 @@
 import type { Entry } from "../entry.ts";
-import { type Comparison, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
+import { type Comparison, comparedType, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
 import { LEVEL_SPELLINGS, LEVELS, levelOf, lower, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import { compileRegex } from "./regex.ts";
@@ -95,13 +95,12 @@ function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOption
     const same = equals(field, value);
     return (actual) => !same(actual);
   }
-  const place = target(field);
-  const name = place.at === "entry" ? place.name : undefined;
-  const rankOf = name === "level" ? levelRank : name === "timestamp" ? timestampRank : numberRank;
+  const type = comparedType(field);
+  const rankOf = type === "level" ? levelRank : type === "time" ? timestampRank : numberRank;
   const bound =
-    name === "timestamp" ? timeBound(value, nowMs) : rankOf(value.kind === "number" ? value.value : plain(value));
+    type === "time" ? timeBound(value, nowMs) : rankOf(value.kind === "number" ? value.value : plain(value));
   // parseQuery has refused everything that has no rank.
-  if (bound === undefined) throw new Error(`unchecked ordering of ${name ?? "a field"}`);
+  if (bound === undefined) throw new Error(`unchecked ordering of a ${type === "other" ? "number" : type}`);
   // A comparison with undefined is false, as it shall be for whatever has no rank.
   switch (op) {
     case "<":
@@ -157,8 +156,7 @@ type TextTest = (text: string) => boolean;
  * the test that ignores case, for texts in lower case. A text that is not a level keeps its case.
  */
 function onText(field: Field, test: TextTest, inLower: () => TextTest): Test {
-  const place = target(field);
-  if (place.at === "entry" && place.name === "level") {
+  if (comparedType(field) === "level") {
     const passes = inLower();
     const passing = new Set(LEVELS.filter((level) => LEVEL_SPELLINGS[level].some(passes)));
     return (value) => {

@@ -334,6 +334,28 @@ export const missingComma = (at: Token, end: number) =>
     },
   });
 
+interface NetworkTerm {
+  readonly field: string;
+  /** The network. */
+  readonly text: string;
+  readonly term: Span;
+  readonly isNot: boolean;
+}
+
+/** `ip in 10.0.0.0/8`: a network in a list would be a text that no address equals. */
+export const network = (at: Span, { field, text, term, isNot }: NetworkTerm) => {
+  const bytes = /^(\d+)\.(\d+)\.(\d+)\.\d+\/(8|16|24)$/.exec(text);
+  const prefix = bytes === null ? undefined : `${bytes.slice(1, 1 + Number(bytes[4]) / 8).join(".")}.*`;
+  const write = `${isNot ? "not " : ""}${field} = ${prefix}`;
+  return problem("missing-list", at, `addresses are not compared with networks, such as ${quote(text)}`, {
+    hint:
+      prefix === undefined
+        ? `write a test of the text, such as ${field} = 10.0.* or ${field} ~ /^10\\./`
+        : `write ${write}`,
+    fix: prefix === undefined ? undefined : replace(term, write),
+  });
+};
+
 /** `list` is what was meant as one, `write` the same in parentheses. */
 export const missingList = (at: Token, field: string, list?: Span, write?: string) =>
   problem("missing-list", at, `"in" takes a list in parentheses, found ${quoteToken(at)}`, {

@@ -132,6 +132,10 @@ function mending({ code, span, fix }: Problem, text: string): readonly TextEdit[
     case "query/unexpected":
       if (marked === "(") return replace({ start: span.start, end: groupEnd(text, span.start) }, " x ");
       return replace(span, " ");
+    case "query/unknown-function":
+      // A field in its place: what it is compared with is another matter.
+      if (text[span.end] !== "(") return replace(span, " ");
+      return replace({ start: span.start, end: groupEnd(text, span.end) }, " x ");
     case "query/unknown-operator":
       return replace(span, "=");
     default:

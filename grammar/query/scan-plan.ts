@@ -210,7 +210,9 @@ function textual(field: Field, chunks: readonly string[], isWhole: boolean, opti
     const level = levelOf(chunks[0]!);
     return level === undefined ? literal(chunks, true) : levels((other) => other === level, options);
   }
-  return literal(chunks, isWhole) ?? keyOf(field);
+  // A number beyond float64 is the text of its digits, and has no quotation marks.
+  const isNumber = chunks.length === 1 && /^-?\d/.test(chunks[0]!) && !Number.isFinite(Number(chunks[0]!));
+  return literal(chunks, isWhole && !isNumber) ?? keyOf(field);
 }
 
 /** A line without a level is at info, and nothing in its bytes says so. */

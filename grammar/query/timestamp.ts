@@ -3,6 +3,12 @@
  * millisecond. Undefined for any other text.
  */
 export function parseTimestamp(text: string): number | undefined {
+  const time = wholeSeconds(text);
+  return time && time.ms + Number(`0.${time.fraction || "0"}`) * 1000;
+}
+
+/** Milliseconds since 1970 of the second of an RFC 3339 date-time, and the digits of its fraction. */
+function wholeSeconds(text: string): { readonly ms: number; readonly fraction: string } | undefined {
   const match = RFC3339.exec(text);
   if (match === null) return undefined;
   const [year, month, day, hour, minute, second] = match.slice(1, 7).map(Number) as [
@@ -23,7 +29,7 @@ export function parseTimestamp(text: string): number | undefined {
   midnight.setUTCFullYear(year, month - 1, day);
   const offsetMinutes = (Number(offsetHour) * 60 + Number(offsetMinute)) * (sign === "-" ? -1 : 1);
   const seconds = (hour * 60 + minute - offsetMinutes) * 60 + second;
-  return midnight.getTime() + seconds * 1000 + Number(`0.${fraction || "0"}`) * 1000;
+  return { ms: midnight.getTime() + seconds * 1000, fraction };
 }
 
 /**
@@ -49,11 +55,34 @@ export function readTime(text: string): number | undefined {
 }
 
 function readLooseTime(text: string): number | undefined {
+  const strict = strictForm(text);
+  return strict === undefined ? undefined : parseTimestamp(strict);
+}
+
+/** A time that is whole milliseconds since 1970 and nanoseconds of the next one: float64 has only 244 ns left today. */
+export interface PreciseTime {
+  readonly ms: number;
+  /** From 0 to 999,999. */
+  readonly ns: number;
+}
+
+/** The time of an entry, read as `readTime` reads it, without digits beyond nanoseconds. Undefined for any other text. */
+export function readPreciseTime(text: string): PreciseTime | undefined {
+  const time = wholeSeconds(text) ?? wholeSeconds(strictForm(text) ?? "");
+  if (time === undefined) return undefined;
+  const { ms, fraction } = time;
+  return fraction === ""
+    ? { ms, ns: 0 }
+    : { ms: ms + Number(fraction.slice(0, 3).padEnd(3, "0")), ns: Number(fraction.slice(3, 9).padEnd(6, "0")) };
+}
+
+/** A time that a program wrote in RFC 3339. */
+function strictForm(text: string): string | undefined {
   const match = LOOSE.exec(text);
   if (match === null) return undefined;
   const [, date, minute = "00:00", second = "00", fraction = "0", zone = "Z"] = match;
   const offset = /^[zZ]$/.test(zone) ? "Z" : `${zone.slice(0, 3)}:${zone.slice(3).replace(":", "") || "00"}`;
-  return parseTimestamp(`${date}T${minute}:${second}.${fraction}${offset}`);
+  return `${date}T${minute}:${second}.${fraction}${offset}`;
 }
 
 const DATE = /^\d{4}-\d\d-\d\d$/;

@@ -69,12 +69,14 @@ export async function unlessBusy(write: Promise<unknown>): Promise<void> {
 
 /** The API tokens of a team, oldest first. */
 export async function listTokens(db: Db, team: string): Promise<Token[]> {
-  return (await listRows(db, "api", team)).map(tokenOf);
+  const makers = await emailsOfUsers(db);
+  return (await listRows(db, "api", team)).map((row) => tokenOf(row, makers));
 }
 
 /** The API tokens of all teams, each with its team's id, oldest first. */
 export async function listTokensOfAll(db: Db): Promise<(Token & { readonly team: string })[]> {
-  return (await listRows(db, "api")).map((row) => ({ ...tokenOf(row), team: row.team_id }));
+  const makers = await emailsOfUsers(db);
+  return (await listRows(db, "api")).map((row) => ({ ...tokenOf(row, makers), team: row.team_id }));
 }
 
 /** The rows of the tokens of a kind, oldest first. */
@@ -151,6 +153,23 @@ export async function removeToken(db: Db, idOrSecret: string, { kind, team }: To
   return row;
 }
 
-function tokenOf({ id, description, scopes, created_at, last_used_at }: TokenRow): Token {
-  return { id, description, scopes: JSON.parse(scopes), created_at, last_used_at };
+function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
+  const { id, description, created_at, last_used_at } = row;
+  const created_by = makers.get(row.created_by) ?? "";
+  return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at };
+}
+
+/** The addresses of all people by their ids, those of removed members, too. */
+export async function emailsOfUsers(db: Db): Promise<ReadonlyMap<string, string>> {
+  const users = await db.selectFrom("users").select(["id", "email"]).execute();
+  return new Map(users.map(({ id, email }) => [id, email]));
+}
+
+/**
+ * Throws `forbidden` if a token was made by a person who is not in its team any more: such a token makes no others, which
+ * would outlive it.
+ */
+export async function refuseOfRemoved(db: Db, { by, person, team }: Grant): Promise<void> {
+  if (person !== undefined || by === "" || (await personIn(db, by, team))?.role !== undefined) return;
+  throw new RpcError("forbidden", "whoever made this token is not in the team any more: it cannot make others");
 }

@@ -15,16 +15,16 @@ export class Buckets {
     this.#clock = clock;
   }
 
-  /** How long until there is a token, in milliseconds; 0 if there is one. */
-  waitMs(name: string): number {
+  /** How long until there are so many tokens, in milliseconds; 0 if there are. */
+  waitMs(name: string, count = 1): number {
     const nowMs = this.#clock.monotonicMs();
     const fullAtMs = Math.max(this.#fullAtMs.get(name) ?? 0, nowMs);
-    return Math.max(0, fullAtMs + this.#perMs - nowMs - this.#burst * this.#perMs);
+    return Math.max(0, fullAtMs + count * this.#perMs - nowMs - this.#burst * this.#perMs);
   }
 
-  take(name: string): void {
+  take(name: string, count = 1): void {
     const nowMs = this.#clock.monotonicMs();
-    this.#fullAtMs.set(name, Math.max(this.#fullAtMs.get(name) ?? 0, nowMs) + this.#perMs);
+    this.#fullAtMs.set(name, Math.max(this.#fullAtMs.get(name) ?? 0, nowMs) + count * this.#perMs);
     if (this.#fullAtMs.size < MOST) return;
     for (const [one, fullAtMs] of this.#fullAtMs) if (fullAtMs <= nowMs) this.#fullAtMs.delete(one);
   }
@@ -33,12 +33,15 @@ export class Buckets {
 /** Buckets that are kept before the full ones are dropped. */
 const MOST = 10_000;
 
-/** Takes a token of each bucket, or none of any and throws `rate_limited`: `many` are too many. */
-export function takeAll(entries: readonly (readonly [buckets: Buckets, name: string])[], many: string): void {
-  const waitMs = Math.max(...entries.map(([buckets, name]) => buckets.waitMs(name)));
+/** A bucket, and how many tokens are taken of it: one unless it says another number. */
+export type BucketTake = readonly [buckets: Buckets, name: string, count?: number];
+
+/** Takes tokens of each bucket, or none of any and throws `rate_limited`: `many` are too many. */
+export function takeAll(entries: readonly BucketTake[], many: string): void {
+  const waitMs = Math.max(...entries.map(([buckets, name, count]) => buckets.waitMs(name, count)));
   if (waitMs > 0) {
     const message = `too many ${many}: wait a moment, then try again`;
     throw new RpcError("rate_limited", message, { retryAfterMs: waitMs });
   }
-  for (const [buckets, name] of entries) buckets.take(name);
+  for (const [buckets, name, count] of entries) buckets.take(name, count);
 }

@@ -117,8 +117,11 @@ export class PublicAddress {
   }
 }
 
-/** `session` is who is signed in, `window` a sign-in that waits, `form` proves that a form came from our page. */
-export type CookieName = "session" | "window" | "form" | "oidc";
+/**
+ * `session` is who is signed in, `window` a sign-in that waits, `form` proves that a form came from our page, `device` that
+ * somebody signed in here before.
+ */
+export type CookieName = "session" | "window" | "form" | "oidc" | "device";
 
 const HINT = "write --public-url https://logs.example.com, or http://localhost:5000 for this machine alone";
 

@@ -9,14 +9,15 @@ const ATTEMPTS = "attempts to sign in";
 
 /**
  * Bounds how often a sign-in is begun. It counts by whoever begins it and by mails to an address, so that nobody fills
- * another one's mailbox. What strangers cause does not count against somebody who signed in from this network before, so that
- * nobody can lock another out.
+ * another one's mailbox. What strangers cause does not count against somebody who signed in from this network before, nor
+ * against the holder of an invite's link or of a browser that signed in as the address, so that nobody can lock another out.
  */
 export class SignInLimits {
   readonly #byNetwork: Buckets;
   readonly #bySite: Buckets;
   readonly #byNetworkAndMail: Buckets;
   readonly #byMail: Buckets;
+  readonly #byProof: Buckets;
   readonly #invitesByPerson: Buckets;
   readonly #invitesByMail: Buckets;
 
@@ -25,12 +26,17 @@ export class SignInLimits {
     this.#bySite = new Buckets(200, 3_000, clock);
     this.#byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS, clock);
     this.#byMail = new Buckets(20, 6 * MINUTE_MS, clock);
+    this.#byProof = new Buckets(6, 2 * MINUTE_MS, clock);
     this.#invitesByPerson = new Buckets(100, MINUTE_MS, clock);
     this.#invitesByMail = new Buckets(10, 6 * MINUTE_MS, clock);
   }
 
-  /** Throws `rate_limited`. It is the same for addresses that nobody has. */
-  async take(db: Kysely<Tables>, emailKey: string, address: string): Promise<void> {
+  /**
+   * Throws `rate_limited`. It is the same for addresses that nobody has. `proof` names the invite or the browser that speaks
+   * for whoever asks: it has a budget of its own, which nobody else can use up.
+   */
+  async take(db: Kysely<Tables>, emailKey: string, address: string, proof?: string): Promise<void> {
+    if (proof !== undefined) return takeAll([[this.#byProof, proof]], ATTEMPTS);
     const network = networkOf(address);
     const own = [
       [this.#byNetwork, network],

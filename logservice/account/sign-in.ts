@@ -48,6 +48,8 @@ export interface Asker {
   readonly address: string;
   /** Its secret of an earlier attempt, which ends. */
   readonly earlier?: string | undefined;
+  /** The name of the invite or the browser that speaks for it; see SignInLimits. */
+  readonly proof?: string | undefined;
 }
 
 export interface BegunSignIn {
@@ -63,10 +65,10 @@ export interface BegunSignIn {
 export async function beginSignIn(
   { records: { db }, account, nowMs }: Entrance,
   request: { readonly email: string; readonly team?: string; readonly identity?: string },
-  { kind, device, address, earlier }: Asker,
+  { kind, device, address, earlier, proof }: Asker,
 ): Promise<BegunSignIn> {
   const email = requireEmail(request.email);
-  await account.limits.take(db, email.key, address);
+  await account.limits.take(db, email.key, address, proof);
   if (earlier !== undefined) await endOfSecret(db, secretHash(earlier));
   const secret = randomBytes(32).toString("base64url");
   const row = await addSignIn(

@@ -9,6 +9,7 @@ import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
+import { BACKUP_LIST } from "./backup-list.ts";
 import {
   EVENTS_FOLDER,
   operatorErrorOf,
@@ -61,6 +62,8 @@ export type FindingRemedy =
 export async function checkDataDirectory(options: DataCheckOptions): Promise<CheckReport> {
   const { folder } = options;
   await requireDataDirectory(folder);
+  if (existsSync(join(folder, BACKUP_LIST)))
+    throw new OperatorError(`${folder} is a backup`, { hint: `tool service check --backup ${folder}` });
   await refuseLostEvents(folder);
   const check = async (records: Records) => {
     await options.reading();

@@ -6,6 +6,7 @@ import { copyEvents, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
 import { RecordsError } from "../records/check.ts";
 import { checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
+import { BACKUP_LIST, type BackupReport, readBackup, writeBackupList } from "./backup-list.ts";
 import {
   type DirectoryKind,
   EVENTS_FOLDER,
@@ -30,6 +31,8 @@ export interface CopyOptions {
   readonly to: string;
   /** Called after each file with what is copied so far. */
   readonly progress: (copied: Copied) => void;
+  /** Takes what cannot be told of a backup that an older version made. */
+  readonly warn?: (message: string) => void;
 }
 
 /**
@@ -37,8 +40,10 @@ export interface CopyOptions {
  * files so that they can be read at any moment, and a copy from outside works even if the service hangs or does not run.
  * The new folder appears under its name only when all of it is durable and was found whole.
  */
-export async function copyDataDirectory({ kind, from, to, progress }: CopyOptions): Promise<Copied> {
-  await requireDirectory(from, kind);
+export async function copyDataDirectory({ kind, from, to, progress, warn = () => {} }: CopyOptions): Promise<Copied> {
+  // The list names files that are gone.
+  const isListed = kind === "backup" && existsSync(join(from, BACKUP_LIST));
+  if (!isListed) await requireDirectory(from, kind);
   if (!(await isFree(to))) {
     const hint = "name a folder that does not exist yet, or remove this one";
     throw new OperatorError(`${to} already exists`, { hint });
@@ -47,7 +52,8 @@ export async function copyDataDirectory({ kind, from, to, progress }: CopyOption
     const hint = `name a folder outside of ${from}: what is lost with one would be lost with both`;
     throw new OperatorError(`${to} is inside of the ${kind} itself`, { hint });
   }
-  await requireWhole(kind, from);
+  if (kind === "backup") await requireListed(from, to, warn);
+  await requireWhole(kind, { from, to });
   const temporaryPath = join(dirname(to), `.${basename(to)}.${process.pid}`);
   let copied: Copied = { files: 0, bytes: 0 };
   try {
@@ -60,10 +66,13 @@ export async function copyDataDirectory({ kind, from, to, progress }: CopyOption
     await copyRecords(from, temporaryPath);
     if (kind === "backup") await signEverybodyOut(temporaryPath);
     const lacking = await wrongEvents(join(temporaryPath, EVENTS_FOLDER));
-    if (lacking !== undefined)
-      throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(temporaryPath, from)}`);
+    if (lacking !== undefined) {
+      const hint = kind === "backup" ? damagedHint(to) : restoreHint(from);
+      throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(temporaryPath, from)}`, { hint });
+    }
     // A copied file has the permissions of its source.
     await makePrivate(temporaryPath);
+    if (kind === "data directory") await writeBackupList(temporaryPath);
     await syncDirectory(temporaryPath);
     await rm(to, { recursive: true, force: true });
     await rename(temporaryPath, to);
@@ -77,13 +86,47 @@ export async function copyDataDirectory({ kind, from, to, progress }: CopyOption
   return copied;
 }
 
-async function requireWhole(kind: DirectoryKind, from: string): Promise<void> {
+/** Throws an OperatorError if a backup is not as it was made. */
+async function requireListed(from: string, to: string, warn: (message: string) => void): Promise<void> {
+  const { isListed, findings } = await readBackup(from);
+  const [first, ...more] = findings;
+  if (first !== undefined) {
+    const others = more.length === 0 ? "" : ` (and ${more.length} more: tool service check --backup ${from})`;
+    const message = `${join(from, first.file)} ${first.detail}${others}`;
+    throw new OperatorError(first.state === "missing" ? `${from} is incomplete: ${message}` : message, {
+      hint: damagedHint(to),
+    });
+  }
+  if (!isListed)
+    warn(`${from} has no list of its files, as those of older versions: a file that is gone may not be missed`);
+}
+
+/** The remedy for a damaged backup. */
+const damagedHint = (to: string) =>
+  `restore another one: tool service restore <backup> --data ${to}\nor, if the service still has its data, back it up again: tool service backup <folder> --data <dir>`;
+
+/**
+ * Reads all files of a backup, and says which are not as they were. Throws an OperatorError if the folder is none, or if an
+ * older version made it and it is damaged.
+ */
+export async function checkBackup(folder: string): Promise<BackupReport> {
+  if (existsSync(join(folder, BACKUP_LIST))) return readBackup(folder);
+  await requireDirectory(folder, "backup");
+  const report = await readBackup(folder);
+  await requireWhole("backup", { from: folder, to: "<dir>" });
+  const lacking = await wrongEvents(join(folder, EVENTS_FOLDER)).catch((error: Error) => error.message);
+  if (lacking !== undefined)
+    throw new OperatorError(`${folder} is incomplete: ${lacking}`, { hint: damagedHint("<dir>") });
+  return report;
+}
+
+async function requireWhole(kind: DirectoryKind, { from, to }: { from: string; to: string }): Promise<void> {
   try {
     await checkRecords(from);
     await refuseLostEvents(from);
   } catch (error) {
     if (!(error instanceof RecordsError || error instanceof OperatorError)) throw error;
-    const hint = error.hint ?? (kind === "backup" ? "take another backup" : restoreHint(from));
+    const hint = error.hint ?? (kind === "backup" ? damagedHint(to) : restoreHint(from));
     throw new OperatorError(error.message, { hint, cause: error });
   }
 }

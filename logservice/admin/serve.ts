@@ -1,3 +1,4 @@
+import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { systemClock } from "../../grammar/units/clock.ts";
@@ -11,6 +12,7 @@ import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
+import { BACKUP_LIST } from "./backup-list.ts";
 import {
   EVENTS_FOLDER,
   openServiceRecords,
@@ -22,7 +24,7 @@ import { type NotifyOptions, readNotify } from "./notify-settings.ts";
 import { type PeopleOptions, readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
 
-export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version"> {
+export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version" | "limits"> {
   readonly folder: string;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
@@ -37,7 +39,7 @@ export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" 
 
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
 export async function serveDataDirectory(options: ServeCommandOptions): Promise<RunningService> {
-  const { folder, version, tls, nowMs, say } = options;
+  const { folder, version, tls, nowMs, say, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
   await requireDataDirectory(folder);
@@ -46,6 +48,8 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   if (open !== undefined) {
     say(`warn: others can read ${open}, and only its owner can change that: chmod -R go= ${folder}`);
   }
+  // A backup that is served is none any more. On a disk that is read-only it stays one.
+  await rm(join(folder, BACKUP_LIST), { force: true }).catch(() => {});
   const records = await openServiceRecords(folder);
   const events = await openEvents(folder, records, say).catch(async (error: unknown) => {
     await records.close();
@@ -61,7 +65,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   };
   try {
     return await listening(options, (port) =>
-      startService({ host: options.host, port, records, events, version, tls, log, clock, notify, ...people }),
+      startService({ host: options.host, port, records, events, version, tls, log, clock, notify, limits, ...people }),
     );
   } catch (error) {
     await events.close();

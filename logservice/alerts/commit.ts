@@ -16,6 +16,8 @@ export interface Evaluation {
   readonly after: EvaluationState;
   /** The first slot that is not evaluated by it. */
   readonly nextSlot: number;
+  /** One slot in so many is evaluated from now on. */
+  readonly pace: number;
   readonly transitions: readonly Transition[];
   /** The events that are told with a transition. */
   readonly samples: ReadonlyMap<Transition, MessageFacts["samples"]>;
@@ -26,11 +28,12 @@ export interface Evaluation {
  * written. Returns how many deliveries were added, or undefined if it was dropped.
  */
 export async function writeEvaluation(db: Db, evaluation: Evaluation, now: string): Promise<number | undefined> {
-  const { alert, before, after, nextSlot, transitions, samples } = evaluation;
+  const { alert, before, after, nextSlot, pace, transitions, samples } = evaluation;
   const changed = await db
     .updateTable("alerts")
     .set({
       next_slot: nextSlot,
+      pace,
       failures: after.failures,
       failure: after.failure,
       failing_episode_id: after.failing?.id ?? "",

@@ -1,5 +1,4 @@
-import { levelOf } from "../../grammar/query/index.ts";
-import { lastInstantBefore } from "../events/last-instant.ts";
+import { lastInstantBefore, levelOf } from "../../grammar/query/index.ts";
 import { levelName } from "../events/level-names.ts";
 import { type EventRange, type EventsStore, StoreError } from "../events/store.ts";
 import type { AlertQuery } from "./alert-query.ts";
@@ -13,6 +12,8 @@ export interface AlertQuestion {
   readonly project: string;
   readonly query: AlertQuery;
   readonly interval: number;
+  /** Whether the evaluator asks it: see EventRange. */
+  readonly isEvaluation?: boolean;
 }
 
 /**
@@ -46,9 +47,9 @@ export async function evaluateSlot(
 const MOST_GROUPS = 100;
 
 /** Events of a slot, as the store takes ranges. */
-export function slotRange({ project, query, interval }: AlertQuestion, slot: number): EventRange {
+export function slotRange({ project, query, interval, isEvaluation = false }: AlertQuestion, slot: number): EventRange {
   const [startMs, stopMs] = [slotStartMs(slot, interval), slotStopMs(slot, interval)];
-  return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query };
+  return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query, isEvaluation };
 }
 
 export const missingEvents = (bytes: number): SlotOutcome => ({

@@ -7,11 +7,12 @@ import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
 import { removeOldEpisodes } from "./episodes.ts";
 import { groupValuesOf } from "./group.ts";
-import { Readings } from "./readings.ts";
+import { ReaderTurns, type TurnTaker } from "./reader-turns.ts";
+import { EVALUATION_MS, Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
-import { firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
-import type { EvaluationState, GroupState, Rule, Slot, Transition } from "./state.ts";
+import { firstSlotFrom, jitterMs, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
+import type { EvaluationState, GroupState, Rule, Slot, SlotOutcome, Transition } from "./state.ts";
 import { beginAheadAnew } from "./stored-alerts.ts";
 import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
 import type { MessageFacts } from "./tell.ts";
@@ -37,6 +38,8 @@ const MOST_REPLAYED = 60;
 const READS_AT_ONCE = 2;
 /** Evaluations of one project at once, so that one with slow queries does not hold up the others. */
 const PROJECT_READS = 1;
+/** An evaluation that took too long is asked half as often the next time, down to one slot in so many. */
+const MOST_PACE = 16;
 /** Transitions of one evaluation that are told with events: each takes a search. */
 const MOST_SAMPLES = 20;
 
@@ -49,10 +52,9 @@ export class Evaluator {
   readonly #holder = newId();
   readonly #closing = new AbortController();
   readonly #readings: Readings;
-  /** The alerts that wait, are read or are written, by their id. */
-  readonly #busy = new Set<string>();
-  #waiting: Due[] = [];
-  readonly #reads = new Map<string, number>();
+  /** The alerts that wait, are read or are written, by their id: since when they are due. */
+  readonly #busy = new Map<string, number>();
+  readonly #turns = new ReaderTurns<Due>({ readers: READS_AT_ONCE, perProject: PROJECT_READS });
   readonly #running = new Set<Promise<void>>();
   #evaluations: Evaluation[] = [];
   #writing: Promise<void> | undefined;
@@ -65,7 +67,9 @@ export class Evaluator {
   #pass: Promise<void> | undefined;
   #isFailing = false;
   readonly #counts = { evaluated: 0, failed: 0, told: 0, dropped: 0, skipped: 0 };
-  #gauges = { triggered: 0, failing: 0, lagMs: 0 };
+  #gauges = { triggered: 0, failing: 0 };
+  /** Until when it has looked for alerts that are due. */
+  #lookedAtMs = Number.POSITIVE_INFINITY;
 
   constructor(options: EvaluatorOptions) {
     this.#options = options;
@@ -73,6 +77,7 @@ export class Evaluator {
   }
 
   start(): void {
+    this.#lookedAtMs = this.#options.clock.nowMs();
     this.#timer ??= this.#options.clock.every(PASS_MS, () => void this.pass(), { isBackground: true });
   }
 
@@ -94,7 +99,7 @@ export class Evaluator {
   async close(): Promise<void> {
     this.#timer?.stop();
     this.#closing.abort();
-    this.#waiting = [];
+    this.#turns.clear();
     await this.#pass;
     await this.#idle();
     const lease = this.#lease;
@@ -112,9 +117,15 @@ export class Evaluator {
       alerts_triggered: this.#gauges.triggered,
       alerts_failing: this.#gauges.failing,
       alerts_waiting: this.#busy.size,
-      alerts_lag_seconds: this.#gauges.lagMs / 1000,
+      alerts_lag_seconds: this.#lagMs() / 1000,
       alerts_evaluator: this.#lease === undefined ? 0 : 1,
     };
+  }
+
+  /** The age of the oldest evaluation that is due and not written. While it cannot look for others, theirs at least. */
+  #lagMs(): number {
+    const oldestMs = Math.min(...this.#busy.values(), this.#isFailing ? this.#lookedAtMs : Number.POSITIVE_INFINITY);
+    return Math.max(0, this.#options.clock.nowMs() - oldestMs);
   }
 
   async #idle(): Promise<void> {
@@ -130,6 +141,7 @@ export class Evaluator {
       await this.#clean();
       await this.#enqueue();
       this.#isFailing = false;
+      this.#lookedAtMs = this.#options.clock.nowMs();
     } catch (error) {
       if (!this.#isFailing && !this.#closing.signal.aborted) {
         this.#options.failed("alerts could not be evaluated; trying again", error);
@@ -167,30 +179,28 @@ export class Evaluator {
       // Alerts of before there was an evaluation begin with the next slot.
       if (alert.next_slot === 0) return [{ alert, first: firstSlotFrom(at, alert.interval), last: -1 }];
       if (last < alert.next_slot) return [];
-      const first = Math.max(alert.next_slot, last - MOST_REPLAYED + 1);
+      const first = Math.max(alert.next_slot, last - (alert.pace > 1 ? 1 : MOST_REPLAYED) + 1);
       this.#counts.skipped += first - alert.next_slot;
       return [{ alert, first, last }];
     });
-    const oldest = due.filter(({ last }) => last >= 0);
-    this.#gauges.lagMs = Math.max(0, ...oldest.map(({ alert, last }) => at - slotStopMs(last, alert.interval)));
     if (due.length === 0) return;
     const states = await readStates(
       records.db,
       due.map(({ alert }) => alert.id),
     );
-    for (const one of due) this.#busy.add(one.alert.id);
-    this.#waiting.push(...due.map((one) => ({ ...one, groups: states.get(one.alert.id) ?? new Map() })));
+    for (const { alert, first, last } of due) {
+      const { id, team_id, events_key, interval } = alert;
+      this.#busy.set(id, last < first ? at : slotStopMs(first, interval) + LATE_MS + jitterMs(id));
+      this.#turns.add({ team_id, events_key, alert, first, last, groups: states.get(id) ?? new Map() });
+    }
     this.#readings.forget();
     this.#next();
   }
 
   /** Begins evaluations as long as there is room. */
   #next(): void {
-    while (this.#running.size < READS_AT_ONCE) {
-      const at = this.#waiting.findIndex(({ alert }) => (this.#reads.get(alert.events_key) ?? 0) < PROJECT_READS);
-      if (at < 0) return;
-      const [due] = this.#waiting.splice(at, 1);
-      const work = this.#evaluate(due!).finally(() => {
+    for (let due = this.#turns.take(); due !== undefined; due = this.#turns.take()) {
+      const work = this.#evaluate(due).finally(() => {
         this.#running.delete(work);
         this.#next();
       });
@@ -200,8 +210,6 @@ export class Evaluator {
 
   async #evaluate(due: Due): Promise<void> {
     const { alert } = due;
-    const { events_key } = alert;
-    this.#reads.set(events_key, (this.#reads.get(events_key) ?? 0) + 1);
     try {
       const evaluation = await this.#find(due);
       this.#evaluations.push(evaluation);
@@ -211,15 +219,16 @@ export class Evaluator {
       if (this.#closing.signal.aborted) return;
       this.#options.failed(`the alert ${alert.id} could not be evaluated; trying again`, error);
     } finally {
-      const left = this.#reads.get(events_key)! - 1;
-      if (left === 0) this.#reads.delete(events_key);
-      else this.#reads.set(events_key, left);
+      this.#turns.done(due);
     }
   }
 
   async #find({ alert, first, last, groups }: Due): Promise<Evaluation> {
     const before = stateOf(alert, groups);
-    if (last < first) return { alert, before, after: before, nextSlot: first, transitions: [], samples: new Map() };
+    if (last < first) {
+      const { pace } = alert;
+      return { alert, before, after: before, nextSlot: first, pace, transitions: [], samples: new Map() };
+    }
     const { signal } = this.#closing;
     const read = readAlertQuery(alert.query);
     const outcomes = await this.#readings.read(alert, read, { first, last }, signal);
@@ -235,27 +244,37 @@ export class Evaluator {
       slots,
       newEpisodeId,
     );
-    const samples = read.ok ? await this.#samples(alert, read.value, transitions, signal) : new Map();
-    return { alert, before, after, nextSlot: last + 1, transitions, samples };
+    const { samples, isOverTime } = read.ok
+      ? await this.#samples(alert, read.value, transitions)
+      : { samples: new Map(), isOverTime: false };
+    const pace = paceAfter(outcomes, alert.pace, isOverTime);
+    this.#counts.skipped += pace - 1;
+    return { alert, before, after, nextSlot: last + pace, pace, transitions, samples };
   }
 
   async #samples(
     alert: DueAlert,
     query: AlertQuery,
     transitions: readonly Transition[],
-    signal: AbortSignal,
-  ): Promise<Evaluation["samples"]> {
-    const { events } = this.#options;
-    const question = { project: alert.events_key, query, interval: alert.interval };
+  ): Promise<{ readonly samples: Evaluation["samples"]; readonly isOverTime: boolean }> {
+    const { events, clock } = this.#options;
+    const question = { project: alert.events_key, query, interval: alert.interval, isEvaluation: true };
     const alarms = transitions.filter(({ kind, isTold }) => isTold && (kind === "triggered" || kind === "repeated"));
-    const samples = new Map<Transition, MessageFacts["samples"]>();
+    const samples = new Map<Transition, MessageFacts["samples"]>(
+      alarms.map((transition) => [transition, { events: [], hasMoreEvents: true }]),
+    );
+    // As long as the reading of the values, for all of them together: they are read by the same query.
+    const timed = new AbortController();
+    const timer = clock.after(EVALUATION_MS, () => timed.abort());
+    const signal = AbortSignal.any([this.#closing.signal, timed.signal]);
     for (const transition of alarms.slice(0, MOST_SAMPLES)) {
+      if (signal.aborted) break;
       const { slot, key } = transition;
       const sample = { slot, group: groupValuesOf(query.columns, key), limit: alert.limit };
       samples.set(transition, await sampleEvents(events, question, sample, signal));
     }
-    for (const transition of alarms.slice(MOST_SAMPLES)) samples.set(transition, { events: [], hasMoreEvents: true });
-    return samples;
+    timer.stop();
+    return { samples, isOverTime: timed.signal.aborted };
   }
 
   /** Writes what was found, until there is no more. */
@@ -302,11 +321,17 @@ export class Evaluator {
 }
 
 /** An alert with its slots that are due; none if the first one is only to be noted. */
-interface Due {
+interface Due extends TurnTaker {
   readonly alert: DueAlert;
   readonly first: number;
   readonly last: number;
   readonly groups: ReadonlyMap<string, GroupState>;
+}
+
+/** Half as often after each evaluation that took too long; as often as its interval says after one that succeeded. */
+function paceAfter(outcomes: readonly SlotOutcome[], before: number, isSlow: boolean): number {
+  if (isSlow || outcomes.some((one) => !one.ok && one.isOverTime === true)) return Math.min(before * 2, MOST_PACE);
+  return outcomes.at(-1)?.ok === true ? 1 : before;
 }
 
 const newEpisodeId = () => `eps_${newId()}`;

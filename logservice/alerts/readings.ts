@@ -8,7 +8,7 @@ import { JITTER_MS } from "./slots.ts";
 import type { SlotOutcome } from "./state.ts";
 
 /** How long the evaluation of an alert may take. It is repeated with each slot, so it has less time than a person's query. */
-const EVALUATION_MS = 10_000;
+export const EVALUATION_MS = 10_000;
 
 /**
  * The readings of slots. Alerts with the same project, query and slot share one: it is kept as long as another alert may ask
@@ -39,12 +39,14 @@ export class Readings {
     const key = JSON.stringify([events_key, interval, first, last, text]);
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent.outcomes;
-    const question = { project: events_key, query: read.value, interval };
+    const question = { project: events_key, query: read.value, interval, isEvaluation: true };
     const outcomes = this.#within(signal, slots, (timed) => readSlots(this.#events, question, slots, timed));
     this.#recent.set(key, { atMs: this.#clock.nowMs(), outcomes });
     // A failure may be a moment's, so that nobody shares it.
     const forget = () => this.#recent.delete(key);
-    outcomes.then((results) => results.every(({ ok }) => ok) || forget(), forget);
+    // One that took too long would take as long again.
+    const isKept = (outcome: SlotOutcome) => outcome.ok || outcome.isOverTime === true;
+    outcomes.then((results) => results.every(isKept) || forget(), forget);
     return outcomes;
   }
 
@@ -70,6 +72,7 @@ export class Readings {
       return await run(timed.signal);
     } catch (error) {
       over.throwIfAborted();
+      if (timed.signal.aborted) return repeated({ ok: false, problems: [message], isOverTime: true }, slots);
       const isKnown = error instanceof StoreError;
       if (!isKnown) this.#failed("the query of an alert failed", error);
       return repeated({ ok: false, problems: [isKnown ? error.message : "the query failed"] }, slots);

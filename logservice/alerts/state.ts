@@ -56,7 +56,12 @@ export interface OpenEpisode {
 /** The outcome of a slot: the number of each group by its key, or why it could not be evaluated. */
 export type SlotOutcome =
   | { readonly ok: true; readonly value: ReadonlyMap<string, number> }
-  | { readonly ok: false; readonly problems: readonly string[] };
+  | {
+      readonly ok: false;
+      readonly problems: readonly string[];
+      /** Whether it was stopped because it took too long. */
+      readonly isOverTime?: boolean;
+    };
 
 export interface Slot {
   readonly number: number;

@@ -99,7 +99,11 @@ export async function beginAheadAnew(db: Db, nowMs: number): Promise<void> {
     const ahead = await transaction
       .selectFrom("alerts")
       .select(["id", "interval"])
-      .where((where) => where(where("next_slot", "*", where.ref("interval")), ">", latest))
+      .where((where) => {
+        // One that is evaluated seldom may wait for longer.
+        const slot = where.parens(where(where("next_slot", "-", where.ref("pace")), "+", 1));
+        return where(where(slot, "*", where.ref("interval")), ">", latest);
+      })
       .execute();
     for (const { id, interval } of ahead) {
       const next_slot = firstSlotFrom(nowMs, interval);
@@ -126,10 +130,18 @@ export async function alertsUsing(db: Db, notificationId: string): Promise<strin
 }
 
 /** The columns of an alert that was never evaluated. */
-const NEW = { triggered: 0, revision: 0, failures: 0, failure: "", failing_episode_id: "", evaluated_at: "" } as const;
+const NEW = {
+  triggered: 0,
+  revision: 0,
+  failures: 0,
+  failure: "",
+  failing_episode_id: "",
+  evaluated_at: "",
+  pace: 1,
+} as const;
 
 function alertOf(row: AlertRow): Alert {
-  const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, ...fields } = row;
+  const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, pace, ...fields } = row;
   const state = failing_episode_id !== "" ? "failing" : row.triggered === 1 ? "triggered" : "ok";
   const { evaluated_at } = row;
   return {
@@ -137,6 +149,7 @@ function alertOf(row: AlertRow): Alert {
     muted: row.muted === 1,
     triggered: row.triggered === 1,
     state,
+    evaluated_every: row.interval * pace,
     evaluated_at: evaluated_at === "" ? null : evaluated_at,
   } as Alert;
 }

@@ -1,7 +1,6 @@
-import { printQuery } from "../../grammar/query/index.ts";
+import { lastInstantBefore, printQuery } from "../../grammar/query/index.ts";
 import { pathOf } from "../address/page.ts";
 import { searchOf } from "../address/view.ts";
-import { lastInstantBefore } from "../events/last-instant.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";

@@ -27,6 +27,8 @@ export type FileState =
   | "damaged"
   | "missing"
   | "unreadable"
+  /** Events that were acknowledged may not be there: nothing proves that all are. */
+  | "uncertain"
   /** Can be rebuilt from other files; no event is missing because of it. */
   | "rebuildable"
   /** All that it holds is in other files. */
@@ -219,7 +221,7 @@ async function findingsOf(
   const at = (file: string) => (file === "" ? folder : `${folder}/${file}`);
   const findings: EventsFinding[] = plan.losses.map((stored) => ({
     file: at(stored.file),
-    state: stateOf(stored.reason),
+    state: stored.isPossible ? "uncertain" : stateOf(stored.reason),
     detail: stored.reason,
     loss: toLoss(plan, stored, accepted),
   }));

@@ -2,8 +2,9 @@ import { constants } from "node:fs";
 import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
-import { FolderList } from "./duckdb/folder-list.ts";
+import { FolderList, type FolderNote, type ListedFolder } from "./duckdb/folder-list.ts";
 import { parseFolderName } from "./duckdb/folder-name.ts";
+import { heldEvents } from "./duckdb/held-events.ts";
 import { faultOf, stampOf } from "./duckdb/integrity.ts";
 import { MANIFEST, type Manifest, parseManifest, REMOVED } from "./duckdb/manifest.ts";
 import { SEGMENT_NAME, summaryPath } from "./duckdb/segment-files.ts";
@@ -82,18 +83,24 @@ async function copyJournal(from: string, to: string, progress: Progress): Promis
 async function listFolders(from: string, to: string, copied: readonly string[], clock: Clock): Promise<void> {
   const isGone = async (name: string) => !(await namesIn(join(from, "projects"))).includes(name);
   let gone: string[] = [];
+  let listed: ReadonlyMap<string, ListedFolder> = new Map();
   for (let looks = 0; looks < 2; looks++) {
     const { list } = await FolderList.open(from);
     gone = [];
+    listed = list.all;
     for (const name of list.all.keys()) if (!copied.includes(name) && (await isGone(name))) gone.push(name);
     if (gone.length === 0) break;
     // A project that is just being removed is off the list a moment after its folder.
     if (looks === 0) await clock.sleep(LIST_PAUSE_MS);
   }
-  const folders = [...copied, ...gone].flatMap((folder) => {
+  const folders: (ListedFolder & { readonly folder: string })[] = [];
+  for (const folder of [...copied, ...gone]) {
     const identity = parseFolderName(folder);
-    return identity === undefined ? [] : [{ folder, ...identity }];
-  });
+    if (identity === undefined) continue;
+    const entry = { ...(listed.get(folder) ?? identity), folder };
+    // The copy is of another moment than the list.
+    folders.push(copied.includes(folder) ? { ...entry, ...(await noteOf(join(to, "projects", folder))) } : entry);
+  }
   const { list } = await FolderList.open(to);
   await list.add(folders);
   const { owner } = (await FolderList.open(from)).list;
@@ -101,6 +108,14 @@ async function listFolders(from: string, to: string, copied: readonly string[], 
 }
 
 const LIST_PAUSE_MS = 250;
+
+/** Describes a folder that was copied for the list. */
+async function noteOf(folder: string): Promise<FolderNote> {
+  const { segments, losses } = (await manifestOf(folder))?.manifest ?? NOTHING;
+  const entries = [...segments, ...losses.flatMap(({ entry }) => entry ?? [])];
+  const newest = entries.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+  return { newest, held: heldEvents(entries) };
+}
 
 /** Excludes the batch that is being written, which is not acknowledged yet. */
 function endOfWhole(path: string, text: Buffer): number {
@@ -156,7 +171,7 @@ async function copyProject(from: string, to: string, progress: Progress, clock: 
 // Copying what a merge made takes less time than the merge.
 const MAX_TRIES = 50;
 const MANIFEST_PAUSE_MS = 100;
-const NOTHING: Pick<Manifest, "segments"> = { segments: [] };
+const NOTHING: Pick<Manifest, "segments" | "losses"> = { segments: [], losses: [] };
 
 /** The manifest of a project's folder, with its text; undefined if there is none. */
 async function manifestOf(folder: string): Promise<{ manifest: Manifest; text: string } | undefined> {

@@ -30,5 +30,6 @@ export const journalLoss = (
   events: undefined,
   firstMs: undefined,
   lastMs: undefined,
+  isPossible: false,
   isAccepted: accepted.has(id),
 });

@@ -7,7 +7,7 @@ import { LineCounts } from "./summary/summarize.ts";
 import type { Summary } from "./summary/summary.ts";
 
 /** The events of a batch. */
-class MemtableBatch {
+export class MemtableBatch {
   readonly lines: BatchLines;
   /** Number of events of the project in this memtable that were accepted before the batch. */
   readonly eventsBefore: number;

@@ -123,6 +123,8 @@ export interface EventRange {
   readonly stopMs: number;
   /** Undefined selects everything. */
   readonly query: Query | undefined;
+  /** Whether it is asked for the evaluation of an alert, which the queries of people must not hold up. */
+  readonly isEvaluation?: boolean;
 }
 
 /** The events that a query reads. */
@@ -186,6 +188,8 @@ export interface Loss {
   /** When its events were; undefined if that is unknown: then any query of the project may concern them. */
   readonly firstMs: number | undefined;
   readonly lastMs: number | undefined;
+  /** Whether events only may be missing: nothing tells whether all are there. */
+  readonly isPossible: boolean;
   readonly isAccepted: boolean;
 }
 

@@ -12,6 +12,7 @@ import {
   wasNeverTold,
 } from "../records/deliveries.ts";
 import type { Records } from "../records/open.ts";
+import { firstOwnerOf } from "../records/teams.ts";
 import { GIVE_UP_MS, pauseMs } from "./backoff.ts";
 import { type DeliveryOutcome, type SendOptions, sendTo, targetRecipients } from "./send.ts";
 import type { SmsBudget } from "./send-limits.ts";
@@ -135,8 +136,10 @@ async function tellAll(
   signal: AbortSignal,
 ): Promise<Failure[]> {
   const failures: Failure[] = [];
+  const { team_id } = deliveries[0]!;
+  const owner = target.type === "sms" ? await firstOwnerOf(options.records.db, team_id) : "";
   const tell = async (letter: Letter) => {
-    const waitMs = target.type === "sms" ? options.smsBudget.take(deliveries[0]!.team_id) : 0;
+    const waitMs = target.type === "sms" ? options.smsBudget.take(team_id, owner) : 0;
     const outcome = waitMs > 0 ? tooManySms(waitMs) : await sendTo(options, target, letter, signal);
     if (outcome.kind !== "delivered") failures.push({ recipient: letter.recipient, outcome });
     // One recipient is done when the delivery is.

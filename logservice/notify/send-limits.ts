@@ -1,6 +1,6 @@
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { Notification } from "../../schema/rpc.generated.ts";
-import { Buckets, takeAll } from "../account/buckets.ts";
+import { Buckets, type BucketTake, takeAll } from "../account/buckets.ts";
 import { RpcError } from "../error.ts";
 
 const MINUTE_MS = 60_000;
@@ -8,41 +8,69 @@ const MINUTE_MS = 60_000;
 /** Text messages of tests at once. */
 const MOST_SMS = 10;
 
-/** Bounds the tests of notifications by team, since anybody in it may name any address. */
+/** The name of all teams together. */
+const INSTANCE = "instance";
+
+/**
+ * Bounds the tests of notifications by team, since anybody in it may name any address, by person, since a person may have
+ * many teams, and text messages in all.
+ */
 export class TestLimits {
   readonly #tests: Buckets;
   readonly #sms: Buckets;
+  readonly #instanceSms: Buckets;
 
   constructor(clock: Clock) {
     this.#tests = new Buckets(30, 2 * MINUTE_MS, clock);
     this.#sms = new Buckets(MOST_SMS, 6 * MINUTE_MS, clock);
+    this.#instanceSms = new Buckets(60, MINUTE_MS, clock);
   }
 
-  /** Throws `rate_limited`, and `invalid` for a test that would send too many text messages. */
-  take(team: string, { type, sms_numbers = [] }: Pick<Notification, "type" | "sms_numbers">): void {
+  /**
+   * Throws `rate_limited`, and `invalid` for a test that would send too many text messages. `people` are the ids of those who
+   * answer for it.
+   */
+  take(
+    team: string,
+    { type, sms_numbers = [] }: Pick<Notification, "type" | "sms_numbers">,
+    people: readonly string[] = [],
+  ): void {
     const count = type === "sms" ? sms_numbers.length : 0;
     if (count > MOST_SMS)
       throw new RpcError(
         "invalid",
         `a test sends at most ${MOST_SMS} text messages: test a notification with fewer numbers`,
       );
-    const sms = Array.from({ length: count }, () => [this.#sms, team] as const);
-    takeAll([[this.#tests, team], ...sms], "tests of notifications");
+    const payers = [`team ${team}`, ...new Set(people.map((id) => `person ${id}`))];
+    const tests = payers.map((payer): BucketTake => [this.#tests, payer]);
+    const sms = payers.map((payer): BucketTake => [this.#sms, payer, count]);
+    const texts: BucketTake[] = count === 0 ? [] : [...sms, [this.#instanceSms, INSTANCE, count]];
+    takeAll([...tests, ...texts], "tests of notifications");
   }
 }
 
-/** Bounds the text messages about alerts by team: each costs the operator money. */
+/** Bounds the text messages about alerts by team, by its owner and in all: each costs the operator money. */
 export class SmsBudget {
   readonly #sms: Buckets;
+  readonly #instance: Buckets;
 
   constructor(clock: Clock) {
     this.#sms = new Buckets(60, MINUTE_MS, clock);
+    this.#instance = new Buckets(600, MINUTE_MS / 10, clock);
   }
 
-  /** Takes one text message and returns 0, or how long there is none, in milliseconds. */
-  take(team: string): number {
-    const waitMs = this.#sms.waitMs(team);
-    if (waitMs === 0) this.#sms.take(team);
+  /**
+   * Takes one text message and returns 0, or how long there is none, in milliseconds. `owner` is the id of the person whose
+   * team it is; "" if it has none.
+   */
+  take(team: string, owner: string): number {
+    const entries = [
+      [this.#sms, `team ${team}`],
+      [this.#instance, INSTANCE],
+      ...(owner === "" ? [] : [[this.#sms, `person ${owner}`] as const]),
+    ] as const;
+    const waitMs = Math.max(...entries.map(([buckets, name]) => buckets.waitMs(name)));
+    if (waitMs === 0) for (const [buckets, name] of entries) buckets.take(name);
     return waitMs;
   }
 }

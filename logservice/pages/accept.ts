@@ -52,7 +52,7 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
   const { service, device, address } = browser;
   if (!isEnough || service.account.mails !== undefined) {
     await leave(browser);
-    return waitFor(browser, await beginInBrowser(browser, invite.email), path);
+    return waitFor(browser, await beginInBrowser(browser, invite.email, `invite ${invite.id}`), path);
   }
   const { db, at } = transactionOf(browser);
   // All or nothing: the link works once. Whoever made it may have opened it, so the session says that it proves nothing more.

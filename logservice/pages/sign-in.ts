@@ -1,3 +1,4 @@
+import { browserCookie, knownBrowser } from "../account/known-browser.ts";
 import { idOfLink } from "../account/links.ts";
 import { confirmPage } from "../account/pages/confirm.ts";
 import { linkPage } from "../account/pages/link.ts";
@@ -17,6 +18,7 @@ import {
 } from "../account/sign-in.ts";
 import { RpcError } from "../error.ts";
 import { messagePage } from "../html/message.ts";
+import { readEmailAddress } from "../mail/address.ts";
 import { removeSession, SESSION_MS } from "../records/sessions.ts";
 import { signInOf } from "../records/sign-ins.ts";
 import type { SignInRow } from "../records/tables.ts";
@@ -56,10 +58,18 @@ export async function sendSignIn(browser: Browser, fields: URLSearchParams): Pro
   }
 }
 
-/** Begins to sign in as an address from this window. */
-export function beginInBrowser(browser: Browser, email: string): Promise<BegunSignIn> {
+/** Begins to sign in as an address from this window. `proof` names the invite whose link was opened. */
+export function beginInBrowser(browser: Browser, email: string, proof?: string): Promise<BegunSignIn> {
   const { service, device, address } = browser;
-  return beginSignIn(service, { email }, { kind: "window", device, address, earlier: browser.cookie("window") });
+  const key = readEmailAddress(email)?.key ?? "";
+  return beginSignIn(
+    service,
+    { email },
+    {
+      ...{ kind: "window", device, address, earlier: browser.cookie("window") },
+      proof: proof ?? knownBrowser(service.records.seal, browser.cookie("device"), key),
+    },
+  );
 }
 
 /** Makes this window wait for a sign-in that was begun. */
@@ -84,8 +94,12 @@ export async function showWait(browser: Browser): Promise<void> {
   if (entered === undefined) return showEnded(browser);
   browser.setCookie("window", undefined);
   await enter(browser, entered.secret);
+  browser.setCookie("device", browserCookie(service.records.seal, entered.user.email_key), DEVICE_MS);
   browser.redirect(nextPath(browser.query.get("next")));
 }
+
+/** How long a browser is remembered in which somebody signed in by a mail. */
+const DEVICE_MS = 365 * 24 * 3_600_000;
 
 function waiting({ service }: Browser, { email, code, expires_at }: SignInRow): string {
   const isMailed = service.account.mails !== undefined;

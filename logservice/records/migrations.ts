@@ -9,6 +9,7 @@ import {
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
+import { PACE } from "./pace-migration.ts";
 import type { Tables } from "./tables.ts";
 import { UNPROVEN } from "./unproven-migration.ts";
 
@@ -156,5 +157,7 @@ const migrationsBy = (clock: Clock): Record<string, Migration> => ({
   },
   "2026-11-teams": accountsMigration(clock),
   "2026-11-unproven": UNPROVEN,
-  "2026-12-alerting": ALERTING,
+  ...LATER,
 });
+
+const LATER = { "2026-12-alerting": ALERTING, "2026-12-pace": PACE } satisfies Record<string, Migration>;

@@ -70,6 +70,8 @@ export interface AlertRow extends Changed, OfProject {
   revision: number;
   /** The first slot that is not evaluated yet, counted in intervals since 1970; 0 if none was. */
   next_slot: number;
+  /** It is evaluated for one slot in so many: more than 1 after evaluations that took too long. */
+  pace: number;
   /** Failed evaluations in a row, why the last one failed, and the episode that told it, or "". */
   failures: number;
   failure: string;

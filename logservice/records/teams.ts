@@ -41,6 +41,11 @@ export async function addTeam(db: Db, { id = "", name }: { readonly id?: string;
   return free;
 }
 
+/** Whether the instance has more than one team. */
+export async function hasSeveralTeams(db: Db): Promise<boolean> {
+  return (await db.selectFrom("teams").select("id").limit(2).execute()).length > 1;
+}
+
 async function isTaken(db: Db, id: string): Promise<boolean> {
   if ((await teamNamed(db, id)) !== undefined) return true;
   return (
@@ -110,6 +115,20 @@ export function listMembers(db: Db, team: string): Promise<MemberOf[]> {
     .where("memberships.team_id", "=", team)
     .orderBy("users.email_key")
     .execute();
+}
+
+/** The id of the person who has been an owner of a team for the longest time; "" if it has none. */
+export async function firstOwnerOf(db: Db, team: string): Promise<string> {
+  const owner = await db
+    .selectFrom("memberships")
+    .select("user_id")
+    .where("team_id", "=", team)
+    .where("role", "=", "owner")
+    .orderBy("created_at")
+    .orderBy("user_id")
+    .limit(1)
+    .executeTakeFirst();
+  return owner?.user_id ?? "";
 }
 
 /** Makes other changes of the members of a team wait for the end of this transaction. */

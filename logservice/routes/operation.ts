@@ -1,6 +1,7 @@
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { deviceOf } from "../account/pages/device.ts";
 import { sendJson, sendNothing } from "../http/send.ts";
+import { hasSeveralTeams } from "../records/teams.ts";
 import { operations } from "../rpc/operations.ts";
 import { readBody } from "../rpc/read-body.ts";
 import type { GrantedAnswer } from "./exchange.ts";
@@ -31,9 +32,11 @@ export function operationAnswer<Name extends keyof Operations>(
       const run = async (until: AbortSignal) =>
         operations[name](service, input, { grant, signal: until, batchKey, ...caller });
       if (isLimited) {
-        return inTurn(grant, signal, (timed) =>
-          name === "query" ? statements.run(grant.id, timed, () => run(timed)) : run(timed),
-        );
+        return inTurn(grant, signal, async (timed) => {
+          if (name !== "query") return run(timed);
+          const isOnlyTeam = !(await hasSeveralTeams(service.records.db));
+          return statements.run({ token: grant.id, team: grant.team, isOnlyTeam }, timed, () => run(timed));
+        });
       }
       if (batchKey === undefined || grant.kind !== "session") return run(signal);
       const key = [grant.id, grant.team, name, batchKey.idempotencyKey, batchKey.digest].join();

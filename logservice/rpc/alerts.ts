@@ -10,7 +10,8 @@ import { RpcError } from "../error.ts";
 import { getNotification } from "../records/notifications.ts";
 import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
-import { teamNamed } from "../records/teams.ts";
+import { refuseMore } from "../records/team-limits.ts";
+import { firstOwnerOf, teamNamed } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers, projectOf } from "./call.ts";
 import { pageOf, readCursor } from "./page-cursor.ts";
 import { readChanged } from "./read-input.ts";
@@ -38,6 +39,7 @@ export const alerts: Handlers<
 
   async add_alert(service, { alert }, call) {
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
+      await refuseMore(db, call.grant.team, "alerts", service.teamLimits);
       await check(db, call, alert);
       const targetId = await addAlert(db, call.grant.team, alert, now);
       return { projectId: alert.project_id, targetId, detail: alert.name };
@@ -74,7 +76,8 @@ export const alerts: Handlers<
     const key = projectOf(call, alert.project_id);
     await check(records.db, call, alert);
     const notification = await getNotification(records, key, alert.notification_id);
-    testing.take(call.grant.team, notification);
+    const people = [call.grant.by, await firstOwnerOf(records.db, key.team_id)].filter((id) => id !== "");
+    testing.take(call.grant.team, notification, people);
     const project = await getProject(records.db, key);
     const place = {
       team_id: key.team_id,

@@ -14,6 +14,7 @@ import { writeAudit } from "../records/audit.ts";
 import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
+import type { TeamLimits } from "../records/team-limits.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
 import type { ExportTickets } from "./export-tickets.ts";
 import type { Printable } from "./json-text.ts";
@@ -36,8 +37,8 @@ export interface Service {
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
   readonly testing: {
-    /** Counts a test of a team. Throws `rate_limited`, and `invalid` if it would send too much. */
-    take(team: string, notification: Notification): void;
+    /** Counts a test of a team, and of people by their ids. Throws `rate_limited`, and `invalid` if it would send too much. */
+    take(team: string, notification: Notification, people: readonly string[]): void;
     /** Sends a test of a notification and waits for the outcome. */
     send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<DeliveryOutcome>;
   };
@@ -46,6 +47,8 @@ export interface Service {
   /** Evaluates the alerts; told of what has changed. */
   readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;
+  /** The records that a team may have at most. */
+  readonly teamLimits: TeamLimits;
   readonly clock: Clock;
   /** The time of `clock` that people count. */
   nowMs(): number;

@@ -1,4 +1,5 @@
-import { addToken, listRows, removeToken } from "../access/tokens.ts";
+import { addToken, emailsOfUsers, listRows, removeToken } from "../access/tokens.ts";
+import { refuseMore } from "../records/team-limits.ts";
 import { changeRecords, type Handlers } from "./call.ts";
 
 /** A token in the settings of a build server is forgotten there: it ends by itself. */
@@ -8,7 +9,7 @@ const SCOPES = ["projects:read", "events:write"] as const;
 
 export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_token"> = {
   async get_ci_tokens({ records: { db } }, _, { grant }) {
-    const users = new Map((await db.selectFrom("users").selectAll().execute()).map(({ id, email }) => [id, email]));
+    const users = await emailsOfUsers(db);
     const tokens = (await listRows(db, "ci", grant.team)).map((row) => ({
       id: row.id,
       name: row.description,
@@ -26,6 +27,7 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
     let secret = "";
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       const token = { team, kind: "ci", by: person!.id, description: name, scopes: SCOPES, expiresAt } as const;
+      await refuseMore(db, team, "tokens", service.teamLimits);
       const addedToken = await addToken(db, token, now);
       secret = addedToken.secret;
       return { targetId: addedToken.id, detail: name };

@@ -135,7 +135,7 @@ export const members: Handlers<
       if (!isSelf) refuseAbove(call, member.role);
       await keepOwner(db, team, member);
       const ownTokens = await tokensBy(db, team, member.id);
-      ended = ownTokens.filter(({ kind }) => kind === "command" || isWithTokens);
+      ended = ownTokens.filter((one) => one.kind === "command" || isWithTokens || mayMakeOthers(one));
       remainingTokens = ownTokens.filter((one) => !ended.includes(one));
       for (const { id } of ended) await db.deleteFrom("tokens").where("id", "=", id).execute();
       await removeMembership(db, team, member.id);
@@ -153,6 +153,9 @@ export const members: Handlers<
 
 const notMember = (email: string) =>
   new RpcError("not_found", `${JSON.stringify(email)} is neither a member of this team nor invited`);
+
+/** Whether a token would go on making others after the person who made it is gone. */
+const mayMakeOthers = ({ scopes }: TokenRow) => (JSON.parse(scopes) as Scope[]).includes("tokens:write");
 
 /** The tokens of a team that a person made, oldest first. */
 function tokensBy(db: Db, team: string, userId: string): Promise<TokenRow[]> {

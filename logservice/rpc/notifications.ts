@@ -15,6 +15,7 @@ import {
 } from "../records/notifications.ts";
 import { getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
+import { refuseMore } from "../records/team-limits.ts";
 import { listMembers } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers, projectOf, type Service } from "./call.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
@@ -43,6 +44,7 @@ export const notifications: Handlers<
       check(notification);
       await refuseStrangers(service, db, call, notification);
       await getProject(db, projectOf(call, notification.project_id));
+      await refuseMore(db, call.grant.team, "notifications", service.teamLimits);
       const id = await addNotification({ db, seal: service.records.seal }, call.grant.team, notification, now);
       return { projectId: notification.project_id, targetId: id, detail: notification.name };
     });

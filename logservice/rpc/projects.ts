@@ -7,6 +7,7 @@ import {
   removeProject,
   updateProject,
 } from "../records/projects.ts";
+import { refuseMore } from "../records/team-limits.ts";
 import { changeRecords, finishChange, type Handlers, projectOf } from "./call.ts";
 import { missing } from "./events.ts";
 import { readChanged } from "./read-input.ts";
@@ -21,6 +22,7 @@ export const projects: Handlers<
   async add_project(service, { project }, call) {
     let key = "";
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
+      await refuseMore(db, call.grant.team, "projects", service.teamLimits);
       const { id, events_key } = await addProject(db, call.grant.team, project, now);
       key = events_key;
       return { projectId: id, targetId: id };

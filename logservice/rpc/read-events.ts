@@ -61,7 +61,8 @@ export function readNewEvent(value: unknown, place: string, now: string, isStric
   }
   const own = (key: string): unknown =>
     Object.hasOwn(value, key) ? (value as Record<string, unknown>)[key] : undefined;
-  const level = textOf(own("level"), `${place}.level`).toLowerCase();
+  // As a line without one is: loggers of text have none.
+  const level = (optionalText(own("level"), `${place}.level`) ?? "info").toLowerCase();
   if (levelOf(level) === undefined) throw new RpcError("invalid", `${place}.level: must be one of: ${SPELLINGS}`);
   const written = own("message");
   // The one member for which "" is a value: loggers write empty messages on purpose.

@@ -1,6 +1,7 @@
 import { describe } from "../../grammar/problem.ts";
 import {
   type Field,
+  lastInstantBefore,
   type Pipe,
   type Pipeline,
   parsePipeline,
@@ -11,7 +12,6 @@ import {
 import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import { RpcError } from "../error.ts";
 import { FIRST_TIME, FIRST_TIME_MS } from "../events/histogram-steps.ts";
-import { lastInstantBefore } from "../events/last-instant.ts";
 import type { EventRange } from "../events/store.ts";
 
 /** Reads the closed time range and the query of an input. Throws `invalid`. */

@@ -1,5 +1,6 @@
 import { getProject } from "../records/projects.ts";
 import { addSearch, getSearch, listSearches, removeSearch, updateSearch } from "../records/searches.ts";
+import { refuseMore } from "../records/team-limits.ts";
 import { changeRecords, type Handlers, projectOf } from "./call.ts";
 import { readChanged } from "./read-input.ts";
 import { readPipelineInput } from "./read-range.ts";
@@ -15,6 +16,7 @@ export const searches: Handlers<"get_searches" | "add_search" | "update_search" 
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       await getProject(db, projectOf(call, search.project_id));
       readPipelineInput(search.query, "search.query");
+      await refuseMore(db, call.grant.team, "searches", service.teamLimits);
       const targetId = await addSearch(db, call.grant.team, search, now);
       return { projectId: search.project_id, targetId, detail: search.name };
     });

@@ -1,5 +1,6 @@
-import { addToken, listTokens, removeToken } from "../access/tokens.ts";
+import { addToken, listTokens, refuseOfRemoved, removeToken } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
+import { refuseMore } from "../records/team-limits.ts";
 import { changeRecords, type Handlers, missingScopes } from "./call.ts";
 
 export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
@@ -16,6 +17,8 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     await changeRecords(service, call, async (db, now) => {
       // Also what a token of theirs makes is found when a person is removed.
       const { team, by } = call.grant;
+      await refuseOfRemoved(db, call.grant);
+      await refuseMore(db, team, "tokens", service.teamLimits);
       const addedToken = await addToken(db, { ...token, team, by }, now);
       secret = addedToken.secret;
       return { targetId: addedToken.id, detail: token.description ?? "" };

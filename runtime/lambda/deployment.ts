@@ -53,6 +53,7 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Applic
     env: { ...forApp({ ...env, ...variables?.values }), ...environment },
     // The platform stores lines by the time at which it takes them, and searches by that.
     entryTimes: "now",
+    tellsReasons: env.TOOL_SANDBOX_TELLS_REASONS === "1",
   });
   if (variables !== undefined) {
     const { parts, durationMs } = variables;
@@ -81,6 +82,12 @@ async function storedVariables(
 
 /** An app that talked to the Runtime API would take events away, and its own children would be wrapped again. */
 function forApp(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
-  const { AWS_LAMBDA_RUNTIME_API: _api, AWS_LAMBDA_EXEC_WRAPPER: _wrapper, TOOL_VARIABLES: _snapshot, ...own } = env;
-  return own;
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !OF_THE_RUNTIME.has(name)));
 }
+
+const OF_THE_RUNTIME: ReadonlySet<string> = new Set([
+  "AWS_LAMBDA_RUNTIME_API",
+  "AWS_LAMBDA_EXEC_WRAPPER",
+  "TOOL_VARIABLES",
+  "TOOL_SANDBOX_TELLS_REASONS",
+]);

@@ -30,11 +30,13 @@ export interface HttpEvent {
 
 /**
  * `warming`: keeps an instance alive, and busy for `holdMs`, so that each of several calls at once gets its own.
+ * `check`: a deploy asks whether the app starts. No gateway makes it: an event of theirs has no member `tool`.
  * `unknown`: not a gateway's request; `reason` says what is missing.
  */
 export type PlatformEvent =
   | HttpEvent
   | { readonly kind: "warming"; readonly holdMs: number }
+  | { readonly kind: "check" }
   | { readonly kind: "unknown"; readonly reason: string };
 
 type Json = Readonly<Record<string, unknown>>;
@@ -45,6 +47,7 @@ type Json = Readonly<Record<string, unknown>>;
  */
 export function readPlatformEvent(event: unknown): PlatformEvent {
   if (!isObject(event)) return { kind: "unknown", reason: `the event is ${nameOf(event)}` };
+  if (event.tool === "check" && Object.keys(event).length === 1) return { kind: "check" };
   if (isWarming(event)) return { kind: "warming", holdMs: holdOf(event) };
   const context = isObject(event.requestContext) ? event.requestContext : undefined;
   if (context === undefined) return { kind: "unknown", reason: "the event has no requestContext" };

@@ -3,6 +3,7 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { discard, headerOf, isStream, type ProxyRequest, type ProxyResponse, type Sent } from "../exchange.ts";
 import type { Application } from "../index.ts";
 import { proxyError } from "../proxy-error.ts";
+import { checkApp } from "./check.ts";
 import { type HttpEvent, readPlatformEvent } from "./event.ts";
 import { requestOfEvent } from "./request.ts";
 import { answerDocument, HEAD_END, MAX_DOCUMENT_BYTES, MAX_HEAD_BYTES, streamHead } from "./response.ts";
@@ -61,6 +62,10 @@ export async function answerInvocation(
     const endMs = Math.min(heldSinceMs + event.holdMs, doneByMs);
     if (clock.nowMs() < endMs) await clock.sleep(endMs - clock.nowMs());
     return answer.document(JSON.stringify({ warm: true }));
+  }
+  if (event.kind === "check") {
+    const check = await checkApp(application, invocation.id, invocation.deadlineMs - MARGIN_MS);
+    return answer.document(JSON.stringify({ check }));
   }
   application.entries.write("error", "event is not an HTTP request", {
     invocation: invocation.id,

@@ -130,8 +130,7 @@ export function checkInferredCommand(report: ProblemReport, root: ObjectNode, di
 /** The file that starts the server by its usual names, or by package.json's `main`. */
 function serverFile(directory: Directory, runtime: string | undefined): string | undefined {
   const main = runtime === "node" ? mainOf(directory.read("package.json")) : undefined;
-  const usual =
-    runtime === "python" ? ["main.py", "server.py", "wsgi.py"] : ["index.js", "main.js", "index.mjs", "server.mjs"];
+  const usual = runtime === "python" ? ["wsgi.py", "run.py"] : ["index.js", "main.js", "index.mjs", "server.mjs"];
   return [...(main === undefined ? [] : [main]), ...usual].find((name) => directory.kind(name) === "file");
 }
 

@@ -2,7 +2,7 @@ import { quote } from "../../grammar/problem.ts";
 import { removal } from "../edits.ts";
 import type { Node } from "../json.ts";
 import type { ProblemReport } from "../report.ts";
-import { variableNameProblem, variableValueProblem } from "../variable-name.ts";
+import { variableNameProblem, variableValueProblem, variableWarning } from "../variable-name.ts";
 import { isSecretName, isSecretText, secretVariableHint } from "./secrets.ts";
 
 export function checkEnvironment(report: ProblemReport, environment: Node | undefined) {
@@ -23,6 +23,10 @@ export function checkEnvironment(report: ProblemReport, environment: Node | unde
           suggestion === undefined ? removal(environment, member) : report.suggest(key, suggestion),
         ],
       });
+    }
+    const warning = variableWarning(name);
+    if (warning !== undefined) {
+      report.warning(warning.code, key.span, warning.message, { hint: warning.hint });
     }
     if (value?.type !== "string") continue;
     const wrongValue = variableValueProblem(name, value.value);

@@ -11,7 +11,7 @@ import {
   shapeKey,
   substitute,
 } from "../../grammar/route/index.ts";
-import { removal } from "../edits.ts";
+import { insertMember, removal } from "../edits.ts";
 import { type Member, memberOf, type Node, plainValue, type StringNode, spanInside } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import type { Memory } from "../memory.ts";
@@ -82,6 +82,7 @@ export function* checkRedirects(
     // No written status is a rewrite; an unreadable one says nothing.
     rules.push({ member, route, locationNode, location, status: status?.type === "number" ? status.value : 200 });
     if (location !== undefined) checkPlaceholders(report, { key: member.key, route, node: locationNode!, location });
+    if (location !== undefined) checkRewriteOrigin(report, member, { node: locationNode!, location });
     if (isServer) warnRewriteOfAll(report, rules.at(-1)!);
   }
   yield;
@@ -123,6 +124,27 @@ function checkStatus(report: ProblemReport, member: Member) {
       edits: [{ span: status.span, text: String(value) }],
       isSuggestion: true,
     })),
+  });
+}
+
+/** A rewrite changes the path that this app sees; no request goes to another server. */
+function checkRewriteOrigin(
+  report: ProblemReport,
+  { value }: Member,
+  { node, location: { origin } }: Pick<ParsedRedirect, "node" | "location">,
+) {
+  if (origin === "" || value?.type !== "object") return;
+  const status = memberOf(value, "status");
+  const written = status?.value;
+  if (status !== undefined && !(written?.type === "number" && written.value === 200)) return;
+  const text = '"status": 302';
+  report.error("config/rewrite-origin", node.span, `a rewrite cannot lead to another origin, ${origin}`, {
+    hint: `rewrites change the path that the app sees; write ${text} to send the client there, or a path`,
+    fixes: [
+      written === undefined
+        ? { title: `Add ${text}`, edits: [insertMember(report.source, value, text)] }
+        : { title: "Change to 302", edits: [{ span: written.span, text: "302" }], isSuggestion: true },
+    ],
   });
 }
 

@@ -99,7 +99,11 @@ t.test("the extension's commands in VS Code", { skip: requiresCodeServer() }, as
     const tab = page.locator(".tab.active", { hasText: "app: status = 200" });
     await tab.waitFor().catch(async () => t.fail(`tabs: ${await page.locator(".tab").allInnerTexts()}`));
     const entry = (path: string) =>
-      until(`${path} in the logs`, async () => (await window.lines()).find((line) => line.includes(path)));
+      until(
+        `${path} in the logs`,
+        async () => (await window.lines()).find((line) => line.includes(path)),
+        () => window.lines(),
+      );
     t.match(await entry("/api/orders/42"), /GET \/api\/orders\/42 200 /);
     t.ok((await window.lines()).some((line) => line.startsWith("Logs of app: status = 200 (live, ")));
     await fetch(`${url}/api/orders/48`);

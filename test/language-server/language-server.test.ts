@@ -79,7 +79,7 @@ t.test("the first item of a blank file is what its folder seems to be", (t) => {
     ],
     [{ "main.go": "" }, "a server: main.go, go, started by ./server", {}],
     [{ "server.js": "" }, "a server: server.js, node, started by node server.js", {}],
-    [{ "main.py": "", "notes.txt": "" }, "a server: main.py", { proxy: { command: "python main.py" } }],
+    [{ "main.py": "", "notes.txt": "" }, "a server: main.py, python, started by python main.py", {}],
     ...["server.mjs", "server.cjs", "index.js", "index.mjs", "main.js", "app.mjs"].map(
       (file): Row => [
         { [file]: "", "public/index.html": "" },
@@ -87,7 +87,7 @@ t.test("the first item of a blank file is what its folder seems to be", (t) => {
         { proxy: { command: `node ${file}` } },
       ],
     ),
-    [{ "server.py": "" }, "a server: server.py", { proxy: { command: "python server.py" } }],
+    [{ "server.py": "" }, "a server: server.py, python, started by python server.py", {}],
     [{ "index.html": "" }, "a static site: index.html", { type: "static" }],
     [{ "public/index.html": "" }, "a static site: public/index.html", { type: "static", static: { dir: "public" } }],
     ...["dist", "build", "out", "_site", "static", "site"].map(

@@ -11,6 +11,7 @@ import { QuerySlots } from "../../logservice/http/query-slots.ts";
 import { RequestRate } from "../../logservice/http/request-rate.ts";
 import { listen } from "../../logservice/http/server.ts";
 import { LIMITS } from "../../logservice/limits.ts";
+import { readTeamLimits } from "../../logservice/records/team-limits.ts";
 import { startTestService } from "../support/service.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
@@ -21,6 +22,63 @@ t.test("the limits are those of the documents", (t) => {
     { queryMs, bodyBytes, inflatedBytes, eventsPerBatch, queriesPerToken },
     { queryMs: 30_000, bodyBytes: 5 << 20, inflatedBytes: 20 << 20, eventsPerBatch: 10_000, queriesPerToken: 4 },
   );
+  t.end();
+});
+
+t.test("a team has so many records of each kind", async (t) => {
+  const { projectsPerTeam, alertsPerTeam, searchesPerTeam, tokensPerTeam, notificationsPerTeam } = LIMITS;
+  t.same(
+    [projectsPerTeam, alertsPerTeam, searchesPerTeam, tokensPerTeam, notificationsPerTeam],
+    [200, 1_000, 5_000, 1_000, 1_000],
+  );
+  const limits = {
+    ...{ projectsPerTeam: 2, alertsPerTeam: 3, searchesPerTeam: 1, notificationsPerTeam: 2 },
+    // The owner's is one of them.
+    tokensPerTeam: 3,
+  };
+  const service = await startTestService(t, { limits });
+  const other = await service.person("ann@example.com", "owner", "other");
+  const mine = await service.person("bo@example.com", "owner");
+  const target = { project_id: "app", type: "email", name: "ops", email_addresses: ["bo@example.com"] };
+  const add = (operation: string, body: unknown, token = mine) => service.call(operation, body, token);
+  await add("add_project", { project: { id: "app", name: "app" } });
+  const { id: notification_id } = (await add("add_notification", { notification: target })).json;
+  const alert = { project_id: "app", name: "a", query: "error", severity: "error", operator: ">", notification_id };
+  const search = { project_id: "app", name: "s", query: "error" };
+  const rows: [operation: string, body: unknown, left: number, limit: string][] = [
+    ["add_project", { project: { name: "p" } }, 1, "at most 2 projects (projectsPerTeam)"],
+    ["add_notification", { notification: target }, 1, "at most 2 notifications (notificationsPerTeam)"],
+    ["add_alert", { alert }, 3, "at most 3 alerts (alertsPerTeam)"],
+    ["add_search", { search }, 1, "at most 1 searches (searchesPerTeam)"],
+    ["add_token", { token: { description: "t", scopes: ["events:read"] } }, 1, "at most 3 tokens (tokensPerTeam)"],
+  ];
+  await add("add_ci_token", { name: "ci" });
+  for (const [operation, body, left, limit] of rows) {
+    for (let n = 0; n < left; n++) t.equal((await add(operation, body)).status, 200, `${operation} ${n}`);
+    const { status, json, headers } = await add(operation, body);
+    t.match([status, json.type, headers["retry-after"]], [429, "rate_limited", undefined], operation);
+    t.equal(json.message, `a team has ${limit}: remove one, or ask whoever runs the service for more`);
+  }
+  t.equal((await add("add_ci_token", { name: "ci" })).status, 429, "tokens of CI count, too");
+  t.equal((await add("add_project", { project: { name: "p" } }, other)).status, 200, "other teams have their own");
+  const [first] = (await add("get_searches", { project_id: "app" })).json.searches;
+  await add("remove_search", { project_id: "app", search_id: first.id });
+  t.equal((await add("add_search", { search })).status, 200, "after one is removed");
+});
+
+t.test("limits of a team as an operator writes them", (t) => {
+  const rows: [text: string, expected: unknown][] = [
+    ["", {}],
+    ["projects=500", { projectsPerTeam: 500 }],
+    [" alerts = 2000 ,tokens=0,", { alertsPerTeam: 2_000, tokensPerTeam: 0 }],
+    ["users=5", ['"users=5" is no limit of a team']],
+    ["projects=-1,searches=many", ['"projects=-1" is no limit of a team', '"searches=many" is no limit of a team']],
+    ["toString=1", ['"toString=1" is no limit of a team']],
+  ];
+  for (const [text, expected] of rows) {
+    const read = readTeamLimits(text);
+    t.same(read.ok ? read.value : read.problems, expected, text);
+  }
   t.end();
 });
 

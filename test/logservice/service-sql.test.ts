@@ -36,7 +36,7 @@ t.test("rows go over the wire as they were printed", async (t) => {
 });
 
 /** Slots whose statements end when they are told to; `started` is the order in which they began. */
-function slots(limits: { readonly sqlAtOnce: number; readonly holdMs: number }) {
+function slots(limits: { readonly sqlAtOnce: number; readonly holdMs: number }, isOnlyTeam = true) {
   const clock = new TestClock();
   const all = new SqlSlots(limits, clock);
   const started: string[] = [];
@@ -45,7 +45,7 @@ function slots(limits: { readonly sqlAtOnce: number; readonly holdMs: number }) 
     clock,
     started,
     ask: (name: string, signal: AbortSignal = never) =>
-      all.run(name[0]!, signal, async () => {
+      all.run({ token: name[0]!, team: name[0]!, isOnlyTeam }, signal, async () => {
         started.push(name);
         await new Promise<void>((resolve) => ends.set(name, resolve));
         return name;
@@ -70,6 +70,32 @@ t.test("those that wait are served token after token", async (t) => {
   void ask("d2");
   await settled();
   t.strictSame(started.slice(-2), ["d1", "d2"], "all slots are free again");
+});
+
+t.test("a team has half of the slots where there are others", async (t) => {
+  const rows: [atOnce: number, asks: string, ends: string, started: string][] = [
+    [4, "a1 a2 a3 a4 b1 b2 c1", "a1 b1 a2", "a1 a2 b1 b2 a3 c1 a4"],
+    [4, "a1 a2 a3", "a1", "a1 a2 a3"],
+    [3, "a1 a2 b1 c1 c2", "a1", "a1 b1 c1 a2"],
+    // One that runs is the least that a team needs, and leaves nothing to others.
+    [1, "a1 b1 a2", "a1 b1", "a1 b1 a2"],
+  ];
+  for (const [sqlAtOnce, asks, ends, expected] of rows) {
+    const { ask, end, started } = slots({ sqlAtOnce, holdMs: 10_000 }, false);
+    for (const name of asks.split(" ")) void ask(name);
+    for (const name of ends.split(" ")) await end(name);
+    t.equal(started.join(" "), expected, `${asks} at ${sqlAtOnce}`);
+  }
+  const { ask, clock } = slots({ sqlAtOnce: 4, holdMs: 200 }, false);
+  for (const name of ["a1", "a2", "b1"]) void ask(name);
+  const refused = t.rejects(ask("a3"), {
+    type: "rate_limited",
+    message: "2 SQL statements of this team are running already: try again later",
+    retryAfterMs: 200,
+  });
+  await settled();
+  await clock.advance(200);
+  await refused;
 });
 
 t.test("who waits too long is told to come back; who leaves makes room", async (t) => {
@@ -102,11 +128,12 @@ t.test("who waits too long is told to come back; who leaves makes room", async (
 
 t.test("a failed statement gives its slot back", async (t) => {
   const all = new SqlSlots({ sqlAtOnce: 1, holdMs: 100 }, new TestClock());
+  const one = { token: "a", team: "a", isOnlyTeam: false };
   await t.rejects(
-    all.run("a", never, () => Promise.reject(new Error("failed"))),
+    all.run(one, never, () => Promise.reject(new Error("failed"))),
     /failed/,
   );
-  t.equal(await all.run("a", never, async () => 1), 1);
+  t.equal(await all.run(one, never, async () => 1), 1);
 });
 
 t.test(

@@ -2,8 +2,10 @@
 import { once } from "node:events";
 import { connect } from "node:net";
 import t, { type Test } from "tap";
+import { LATE_MS, MINUTE_MS } from "../../logservice/alerts/slots.ts";
 import type { EventsStore } from "../../logservice/events/store.ts";
 import { startTestService, type TestService } from "../support/service.ts";
+import { CANNOT_SEE_PROCESSES, engineProcesses } from "../support/sql/sql-processes.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { unchanging } from "../support/unchanging.ts";
 import { until } from "../support/until.ts";
@@ -163,3 +165,47 @@ function withLargeAnswer(events: EventsStore): EventsStore {
     search: async (...question) => ({ ...(await events.search(...question)), events: Array(500).fill(event) }),
   };
 }
+
+/** Expressions that take both engines a microsecond and more for each character of such texts. */
+const HOSTILE = ["message ~ /a[ab]{18}x0c/ or message ~ /b[ab]{17}y0c/", "not message ~ /(a|b)[ab]{16}(x0c|y0c)/i"];
+
+t.test("expressions that take minutes hold up no stop", { skip: CANNOT_SEE_PROCESSES }, async (t) => {
+  for (const query of HOSTILE) {
+    const clock = new TestClock();
+    const service = await startTestService(t, { engine: "duckdb", clock, isAlerting: true });
+    await service.call("add_project", { project: { id: "app", name: "app" } });
+    const added = await service.call("add_notification", {
+      notification: { project_id: "app", type: "email", name: "ops", email_addresses: ["a@b.example"] },
+    });
+    const alert = await service.call("add_alert", {
+      alert: {
+        ...{ project_id: "app", name: "hostile", query, severity: "error", operator: ">", interval: 1 },
+        notification_id: added.json.id,
+      },
+    });
+    t.equal(alert.status, 200, alert.text);
+    const timestamp = new Date(clock.nowMs()).toISOString();
+    const message = `x0cy0c${"abbabaab".repeat(7_000)}`;
+    const events = Array.from({ length: 60 }, (_, i) => ({ timestamp, level: "info", message: `${message}${i}` }));
+    t.equal((await service.call("add_events", { project_id: "app", events })).status, 204);
+    await clock.advance(MINUTE_MS + LATE_MS);
+    // Its time would be over if the clock went on: it is turned until the evaluation begins.
+    await until("the process of the evaluation", async () => {
+      const { text } = await service.send({ method: "GET", path: "/metrics" });
+      if (text.includes("logservice_alerts_waiting 0")) await clock.advance(1_000);
+      return engineProcesses().length === 1;
+    });
+    const range = { start: timestamp, stop: new Date(clock.nowMs()).toISOString() };
+    const counted = service.call("get_count", { project_id: "app", query, ...range }).catch(() => {});
+    await until("the process of the question", () => engineProcesses().length === 2);
+    const beganMs = clock.monotonicMs();
+    const stopped = service.stop();
+    await until("the end of the evaluation", () => engineProcesses().length === 1);
+    await clock.advance(7_000);
+    await counted;
+    await stopped;
+    t.equal(clock.monotonicMs() - beganMs, 7_000, query);
+    t.same(engineProcesses(), []);
+    t.same(service.logged, []);
+  }
+});

@@ -362,11 +362,10 @@ t.test("events that are refused, and the whole batch with them", async (t) => {
   const rows: [event: unknown, message: string, type?: string][] = [
     [5, "events[1]: must be an object"],
     [[], "events[1]: must be an object"],
-    [{ message: "m" }, "events[1].level: is required"],
     [{ level: "info" }, "events[1].message: is required"],
     [{ level: "info", message: null }, "events[1].message: is required"],
     [{ level: "info", message: 0 }, "events[1].message: is required"],
-    [{ level: "", message: "m" }, "events[1].level: is required"],
+    [{ level: true, message: "m" }, "events[1].level: must be a string"],
     [{ level: "loud", message: "m" }, `events[1].level: must be one of: ${levels}`],
     [{ level: "LOUD", message: "m" }, `events[1].level: must be one of: ${levels}`],
     [{ level: 3, message: "m" }, "events[1].level: must be a string"],
@@ -391,6 +390,25 @@ t.test("events that are refused, and the whole batch with them", async (t) => {
     t.same([status, json], [400, { type, message }], message);
   }
   t.same(await stored(service, project), [], "nothing of any batch");
+});
+
+t.test("an event without a level is info, as a line of text is", async (t) => {
+  const { service, project } = await withProject(t);
+  const rows: [name: string, event: object][] = [
+    ["no level", { message: "none" }],
+    ["an empty one", { message: "empty", level: "" }],
+    ["null", { message: "null", level: null }],
+    ["zero, as a client that leaves nothing out writes it", { message: "zero", level: 0 }],
+  ];
+  for (const [name, event] of rows) {
+    const { status } = await service.call("add_events", { project_id: project, events: [event] });
+    t.equal(status, 204, name);
+  }
+  const events = (await stored(service, project)) as { level: string }[];
+  t.same(
+    events.map(({ level }) => level),
+    ["info", "info", "info", "info"],
+  );
 });
 
 t.test("each limit on both sides", async (t) => {

@@ -78,6 +78,11 @@ export const DATA = {
     "test/cli/aws/stack/stack-template.test.ts",
     "test/cli/aws/stack/access-policy.test.ts",
   ],
+  "test/vectors/summary.json": [
+    "test/grammar/summary/summary.test.ts",
+    "test/cli/logs/logs.test.ts",
+    "test/logservice/ui/ui-explorer.test.ts",
+  ],
   "test/vectors/template.json": ["test/grammar/template/template.test.ts"],
   "test/vectors/units.json": ["test/grammar/units/units.test.ts"],
 
@@ -111,7 +116,7 @@ export const DATA = {
     "test/schema/mutants.test.ts",
   ],
 
-  "README.md": ["test/readme.test.ts"],
+  "README.md": ["test/readme.test.ts", "test/slow/readme.ts"],
   "cli/logs/STAGES.md": ["test/grammar/query/query-pipe-words.test.ts"],
   "language-server/EDITORS.md": ["test/language-server/documents.test.ts"],
   "vscode-extension/DEVELOPMENT.md": ["test/language-server/documents.test.ts"],

@@ -35,7 +35,7 @@ const SCENES: readonly Scene[] = [
   {
     name: "lines",
     colours: ["light"],
-    path: `${P}/events?last=6h&query=${encodeURIComponent("| timeseries 10m count() by path")}`,
+    path: `${P}/events?last=6h&query=${encodeURIComponent("message = response | timeseries 10m count() by path")}`,
     height: 500,
     async show(window) {
       await window.until("the lines", () => window.evaluate("document.querySelector('.chart-lines canvas') !== null"));

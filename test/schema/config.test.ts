@@ -589,8 +589,8 @@ t.test("the command that the files stand for, and its file", (t) => {
   t.same(row({ "package.json": node({ main: "index.js" }), "index.js": "" }), [
     'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "proxy": { "command": "node index.js" }',
   ]);
-  t.same(row({ "requirements.txt": "flask", "main.py": "" }), [
-    'config/missing-program: "requirements.txt" stands for "python app.py", and there is no "app.py": say what starts the server: "proxy": { "command": "python main.py" }',
+  t.same(row({ "requirements.txt": "flask", "run.py": "" }), [
+    'config/missing-program: "requirements.txt" stands for "python app.py", and there is no "app.py": say what starts the server: "proxy": { "command": "python run.py" }',
   ]);
   t.same(row({ "package.json": node({ main: "src/go.mjs" }), "src/go.mjs": "" }, '{ "name": "app", "proxy": {} }'), [
     'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "command": "node src/go.mjs" in "proxy"',
@@ -601,6 +601,7 @@ t.test("the command that the files stand for, and its file", (t) => {
     [{ "package.json": node({ scripts: { start: "node index.js" } }) }],
     [{ "package.json": node({ scripts: { build: "tsc" } }) }],
     [{ "requirements.txt": "", "app.py": "" }],
+    [{ "requirements.txt": "flask", "main.py": "" }],
     [{ "main.go": "" }],
     [{ "pom.xml": "" }],
     [{ "package.json": "{}", "index.js": "" }, '{ "name": "app", "proxy": { "command": "node index.js" } }'],

@@ -171,6 +171,8 @@ const rows: readonly Row[] = [
   killed("one", "lambda.GetFunctionConfiguration", "before", old),
   killed("one", "lambda.UpdateFunctionCode", "before", old),
   killed("one", "lambda.UpdateFunctionCode", "after", old),
+  killed("one", "lambda.Invoke", "before", old),
+  killed("one", "lambda.Invoke", "after", old),
   killed("one", "lambda.UpdateAlias", "before", old),
   killed("one", "lambda.UpdateAlias", "after", made),
   killed("one", "lambda.CreateAlias", "before", made),
@@ -195,6 +197,10 @@ const rows: readonly Row[] = [
   interrupted("one", "lambda.UpdateFunctionCode", {
     ...old,
     says: /^interrupted while publishing the version: staging is as it was$/m,
+  }),
+  interrupted("one", "lambda.Invoke", {
+    says: /interrupted while checking that the version runs: staging is as it was/,
+    ...old,
   }),
   interrupted("one", "lambda.UpdateAlias", {
     ...made,

@@ -1,5 +1,5 @@
 // A store of which one thing is damaged: each kind of file, each fault, while nobody uses it, while it is open, and at
-// random: DAMAGE_ROUNDS times (20), drawn by DAMAGE_SEED. DAMAGE_ONLY picks rows by their names.
+// random: DAMAGE_ROUNDS times (20), drawn by DAMAGE_SEED, of the faults that DAMAGE_FAULTS picks. DAMAGE_ONLY picks rows.
 import t from "tap";
 import { type Case, runCase } from "../support/events/damage.ts";
 import { deniedRows, runDenied } from "../support/events/damage-denied.ts";

@@ -185,6 +185,7 @@ t.test("the service, by the command", async (t) => {
     await running.ended;
   }
 
+  t.match(await run("check", "--backup", "one"), { code: 0, stdout: /^\d+ files, .*: no damage found\n$/, stderr: "" });
   const filesOf = (name: string) => readdirSync(join(folder, "one/events/projects", name));
   const segments = readdirSync(join(folder, "one/events/projects")).find((name) =>
     filesOf(name).some((file) => file.endsWith(".parquet")),
@@ -193,32 +194,34 @@ t.test("the service, by the command", async (t) => {
   const parquet = join("events/projects", segments, files.find((name) => name.endsWith(".parquet"))!);
   const rows: [title: string, harm: (backup: string) => void, stderr: RegExp][] = [
     ["without a segment", (at) => rmSync(join(at, parquet)), /is incomplete: .*\.parquet is missing\n/],
+    ["without a summary", (at) => rmSync(join(at, `${parquet}.json`)), /is incomplete: .*\.json is missing\n/],
     [
-      "without a summary",
-      (at) => rmSync(join(at, `${parquet}.json`)),
-      /is incomplete: .*\.json is missing or damaged\n/,
+      "with half a segment",
+      (at) => truncateSync(join(at, parquet), 1000),
+      /\.parquet is damaged: it has 1000 bytes instead of \d+\n/,
     ],
-    ["with half a segment", (at) => truncateSync(join(at, parquet), 1000), /\.parquet has 1000 bytes instead of \d+\n/],
     [
       "with half a manifest",
       (at) => truncateSync(join(at, "events/projects", segments, "manifest.json"), 9),
       /manifest\.json is damaged/,
     ],
-    [
-      "without records",
-      (at) => rmSync(join(at, "records.sqlite")),
-      /records\.sqlite is missing, but there are events\n/,
-    ],
+    ["without records", (at) => rmSync(join(at, "records.sqlite")), /is incomplete: .*\/records\.sqlite is missing\n/],
     [
       "with damaged records",
       (at) => writeFileSync(join(at, "records.sqlite"), "x".repeat(9000)),
       /records\.sqlite is damaged: /,
     ],
-    ["without the key", (at) => rmSync(join(at, "secrets.key")), /secrets\.key is missing or damaged\n/],
+    ["without the key", (at) => rmSync(join(at, "secrets.key")), /is incomplete: .*\/secrets\.key is missing\n/],
+    [
+      "without a project's folder",
+      (at) => rmSync(join(at, "events/projects", segments), { recursive: true }),
+      /is incomplete: .* is missing \(and \d+ more: tool service check --backup .*\)\n {2}restore another one: /,
+    ],
   ];
   for (const [title, harm, stderr] of rows) {
     await cp(join(folder, "one"), join(folder, "harmed"), { recursive: true });
     harm(join(folder, "harmed"));
+    t.match(await run("check", "--backup", "harmed"), { code: 1, stdout: /^(missing|damaged) {4}/ }, title);
     const outcome = await run("restore", "harmed", "--data", "of-harmed");
     t.equal(outcome.code, 1, title);
     t.match(outcome.stderr, stderr, title);

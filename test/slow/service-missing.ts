@@ -18,6 +18,7 @@ const loss = (id: string, project: string, bytes: number): Omit<Loss, "isAccepte
   events: undefined,
   firstMs: undefined,
   lastMs: undefined,
+  isPossible: false,
 });
 
 /** A store whose answers lack `bytes` bytes, and which has these losses. */

@@ -449,7 +449,7 @@ t.test("the chosen row is in view", { skip: requires("chromium") }, async (t) =>
   const open = async (columns: readonly string[]) => {
     await window.open(`${world.service.url}${P}/events?${new URLSearchParams({ columns: columns.join("\n") })}`);
     await window.shows("1,020 events", ".summary");
-    await window.shows("200", ".event");
+    await window.shows("/", ".event");
     await window.focus("grid", "Events, newest first");
   };
   const last = 1_019;
@@ -502,6 +502,69 @@ t.test("the chosen row is in view", { skip: requires("chromium") }, async (t) =>
   );
   t.same(world.faults(), [], "nothing went wrong unseen");
 });
+
+t.test(
+  "a request is in the row of its response, until they are shown apart",
+  { skip: requires("chromium") },
+  async (t) => {
+    const { world, window } = await openShop(t);
+    const project_id = "proxied";
+    await window.call("add_project", { project: { id: project_id, name: "Behind the proxy" } });
+    const common = { stage: "production", ip: "203.0.113.7", method: "GET", query: "" };
+    const at = (i: number, half: number) => new Date(Date.now() - 600_000 + i * 1_000 + half * 20).toISOString();
+    const exchange = (i: number) => {
+      const fields = { ...common, id: `req_${i}`, path: `/${i}` };
+      return [
+        { timestamp: at(i, 0), level: "info" as const, message: "request", fields },
+        {
+          timestamp: at(i, 1),
+          level: "info" as const,
+          message: "response",
+          fields: { ...fields, status: 200, size: 6 },
+        },
+      ];
+    };
+    // The newest has no response yet.
+    const events = Array.from({ length: 81 }, (_, i) => exchange(i))
+      .flat()
+      .slice(0, -1);
+    await window.call("add_events", { project_id, events });
+    const rows = () => window.texts(".event .message");
+    const chosen = () => window.text('.event[aria-selected="true"] .message');
+    await window.open(`${world.service.url}/t/${TEAM}/p/${project_id}/events`);
+    await window.shows("161 events", ".summary");
+    await window.shows("80 requests folded", ".list-note");
+    t.match(await window.text(".list-note"), "In every row: stage=production");
+    t.same((await rows()).slice(0, 3), ["GET /80", "GET /79 200 6 B", "GET /78 200 6 B"]);
+    await window.focus("grid", "Events, newest first");
+    for (const [key, message] of [
+      ["Home", "GET /80"],
+      ["j", "GET /79 200 6 B"],
+      ["j", "GET /78 200 6 B"],
+      ["k", "GET /79 200 6 B"],
+      ["End", "GET /0 200 6 B"],
+      ["k", "GET /1 200 6 B"],
+    ] as const) {
+      await window.keys(key);
+      await window.until(`${message} after ${key}`, async () => (await chosen()) === message);
+    }
+    await window.keys("Enter");
+    await window.shows("GET /1 200 6 B", ".detail h2");
+    await window.press("button", "Older event");
+    await window.shows("GET /0 200 6 B", ".detail h2");
+    await window.press("button", "Close event");
+    await window.press("button", "Show apart");
+    await window.focus("grid", "Events, newest first");
+    await window.keys("Home");
+    await window.until("the requests", async () => (await rows())[2] === "GET /79");
+    await window.driver.reload();
+    await window.shows("Fold 80 requests", ".list-note");
+    t.same((await rows()).slice(0, 3), ["GET /80", "GET /79 200 6 B", "GET /79"], "it stays");
+    await window.press("button", "Fold 80 requests");
+    await window.until("the responses", async () => (await rows())[2] === "GET /78 200 6 B");
+    t.same(world.faults(), [], "nothing went wrong unseen");
+  },
+);
 
 t.test("while it is live, the fields follow what arrives", { skip: requires("chromium") }, async (t) => {
   const { world, window } = await openShop(t);

@@ -24,9 +24,41 @@ export function byOracle(pipeline: Pipeline, entries: readonly Entry[], nowMs: n
   const selects = compilePredicate(pipeline.query, { nowMs });
   let items: Item[] = entries.filter(selects).map((entry) => ({ entry }));
   let names: string[] | undefined;
-  for (const stage of pipeline.pipes) [items, names] = staged(stage, items, names, nowMs);
+  let kinds: Kinds = new Map();
+  for (const stage of pipeline.pipes) {
+    const isOfRows = names !== undefined;
+    [items, names] = staged(stage, items, names, { nowMs, kinds });
+    kinds = kindsAfter(stage, kinds, isOfRows);
+  }
   if (names === undefined) return { names, rows: items.map(({ entry }) => [entry]) };
   return { names, rows: items.map(({ row }) => names!.map((name) => row!.get(name) ?? null)) };
+}
+
+/** Columns of times and levels, by their name: they have an order of their own. */
+type Kinds = ReadonlyMap<string, "time" | "level">;
+
+function kindOf(column: Named, kinds: Kinds, isOfRows: boolean): "time" | "level" | undefined {
+  if (isOfRows) return kinds.get(textOf(column));
+  const place = target(column);
+  if (place.at !== "entry") return undefined;
+  return place.name === "timestamp" ? "time" : place.name === "level" ? "level" : undefined;
+}
+
+function kindsAfter(stage: Pipe, kinds: Kinds, isOfRows: boolean): Kinds {
+  const after = new Map<string, "time" | "level">();
+  const add = (name: string, of: Named) => {
+    const kind = kindOf(of, kinds, isOfRows);
+    if (kind !== undefined) after.set(name, kind);
+  };
+  if (stage.kind === "where" || stage.kind === "sort" || stage.kind === "limit") return kinds;
+  const columns = "columns" in stage ? stage.columns : "by" in stage ? stage.by : [stage.column];
+  for (const column of columns) add(textOf(column), column);
+  if (stage.kind === "stats") {
+    for (const { call, as } of stage.aggregates)
+      if (call.argument !== undefined && /^(?:first|last)$/.test(call.name))
+        add(as?.name ?? `${call.name}(${textOf(call.argument)})`, call.argument);
+  }
+  return after;
 }
 
 const textOf = ({ path }: Named) =>
@@ -50,6 +82,7 @@ function cellOf({ entry, row }: Item, column: Named): Value {
   const place = target(column);
   if (place.at === "entry" && place.name !== "id") {
     const value = entry![place.name];
+    if (place.name === "timestamp") return value === "" ? undefined : value;
     return place.name === "level" ? (levelOf(String(value)) ?? value) : value;
   }
   if (place.at === "entry") return entry!.id ?? entry!.fields.id;
@@ -86,11 +119,35 @@ function order(a: Value, b: Value): number {
   return Buffer.compare(x!, y!);
 }
 
+const TIME = /^(\d+-\d+-\d+)[T ](\d+:\d+:\d+)(?:[.,](\d+))?(Z|[+-]\d\d:\d\d)$/;
+
+/** Nanoseconds of a time. */
+function nanosOf(value: Value): bigint | undefined {
+  const [, day, second, fraction = "", zone] = TIME.exec(typeof value === "string" ? value : "") ?? [];
+  if (day === undefined) return undefined;
+  const ms = Date.parse(`${day}T${second}${zone}`);
+  return Number.isNaN(ms) ? undefined : BigInt(ms) * 1_000_000n + BigInt(fraction.padEnd(9, "0").slice(0, 9));
+}
+
+const SEVERITIES = ["debug", "info", "notice", "warn", "error", "critical", "alert", "emergency"];
+
+/** Values that are no time, or no level, come before those that are, in the order of values. */
+function orderIn(kind: "time" | "level" | undefined, a: Value, b: Value): number {
+  if (kind === undefined) return order(a, b);
+  const [x, y] = [a, b].map((value) => {
+    if (kind === "time") return nanosOf(value);
+    const at = SEVERITIES.indexOf(value as string);
+    return at < 0 ? undefined : BigInt(at);
+  });
+  if (x === undefined || y === undefined) return x === y ? order(a, b) : x === undefined ? -1 : 1;
+  return x < y ? -1 : x > y ? 1 : 0;
+}
+
 function staged(
   stage: Pipe,
   items: Item[],
   names: string[] | undefined,
-  nowMs: number,
+  { nowMs, kinds }: { readonly nowMs: number; readonly kinds: Kinds },
 ): [Item[], string[] | undefined] {
   switch (stage.kind) {
     case "where": {
@@ -98,7 +155,13 @@ function staged(
         const test = compilePredicate({ source: "", expr: stage.expr }, { nowMs });
         return [items.filter(({ entry }) => test(entry!)), names];
       }
-      // Only comparisons with numbers are drawn for rows.
+      const [time] = stage.expr.kind === "comparison" && "chunks" in stage.expr.value ? stage.expr.value.chunks : [];
+      if (stage.expr.kind === "comparison" && time !== undefined && stage.expr.op === ">") {
+        const { field } = stage.expr;
+        const ms = (value: Value) => Number(nanosOf(value) ?? Number.NaN) / 1e6;
+        return [items.filter((item) => flat(cellOf(item, field)).some((cell) => ms(cell) > ms(time))), names];
+      }
+      // Only comparisons with numbers, and of times after another, are drawn for rows.
       if (stage.expr.kind !== "comparison" || stage.expr.value.kind !== "number") throw new Error("not drawn");
       const { field, op, value } = stage.expr;
       return [
@@ -124,7 +187,8 @@ function staged(
       return [
         [...items].sort((a, b) => {
           for (const { column, direction } of stage.keys) {
-            const sign = order(cellOf(a, column), cellOf(b, column));
+            const kind = kindOf(column, kinds, names !== undefined);
+            const sign = orderIn(kind, cellOf(a, column), cellOf(b, column));
             if (sign !== 0) return direction === "desc" ? -sign : sign;
           }
           return 0;

@@ -25,6 +25,7 @@ import {
 import { packVariables, SNAPSHOT_VARIABLE, type Snapshot } from "../variables/pack.ts";
 import { type StoredSnapshot, storeSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
+import { checkVersion } from "./check.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
@@ -82,6 +83,8 @@ export interface StageRequest {
   readonly commit: Commit | undefined;
   /** The variables of the stage that `tool env` keeps. */
   readonly variables: VariableValues;
+  /** Whether a new version must show that it runs before the stage gets it. */
+  readonly checks: boolean;
 }
 
 /**
@@ -106,12 +109,12 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
 
 /**
  * Deploys an artifact to the stage. It can be interrupted after any step: the next run finds what is done and continues from
- * there. Including the first look, a deploy of a changed app takes five calls, one more in a Git repository, and at least
+ * there. Including the first look, a deploy of a changed app takes six calls, one more in a Git repository, and at least
  * one poll until the function is ready, two if its settings changed too. Without a change it takes one call, or two.
  */
 export async function deployStage(
   deploy: StageDeploy,
-  { before: { alias, record }, artifact, commit, variables }: StageRequest,
+  { before: { alias, record }, artifact, commit, variables, checks }: StageRequest,
   watched: Watched,
 ): Promise<DeployResult> {
   const { cloud, gateway, stage, written, staged } = deploy;
@@ -141,12 +144,7 @@ export async function deployStage(
     settings: settingsHash(settings),
     policy: settings.role === undefined ? policyHash({ config: written, readsSnapshots }) : "",
   };
-  if (settings.role === undefined && !readsSnapshots) {
-    // Another stage may read snapshots, and all of them have one role.
-    const wider = { ...wanted, policy: policyHash({ config: written, readsSnapshots: true }) };
-    const isWider = record?.policy === wider.policy || (record?.identity ?? "") === identityOf(wider);
-    if (isWider) wanted.policy = wider.policy;
-  }
+  if (settings.role === undefined && !readsSnapshots) wanted.policy = policyInForce(wanted, written, record);
   const tags = tagsHash(written.tags);
 
   let isRoleSeen = false;
@@ -240,6 +238,10 @@ export async function deployStage(
     });
   }
 
+  const check = () =>
+    checkVersion(lambda, { functionName: name, version, stage, isFirst: alias === undefined, signal });
+  const checked = checks && !isSame ? await phase("check", check, ({ text }) => text) : undefined;
+
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
   // The record describes the version that the alias names.
@@ -279,10 +281,22 @@ export async function deployStage(
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: [
+      ...(checked?.remark === undefined ? [] : [checked.remark]),
       ...(stored === undefined || isActive ? [] : snapshotRemarks(settings, { ...snapshot!, ...stored }, written.name)),
       ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),
     ],
   };
+}
+
+/** The hash of the policy: another stage may read snapshots, and all of them have one role. */
+function policyInForce(
+  wanted: Readonly<Record<"code" | "settings" | "policy", string>>,
+  config: Config,
+  record: DeployRecord | undefined,
+): string {
+  const wider = { ...wanted, policy: policyHash({ config, readsSnapshots: true }) };
+  const isWider = record?.policy === wider.policy || (record?.identity ?? "") === identityOf(wider);
+  return isWider ? wider.policy : wanted.policy;
 }
 
 const snapshotText = ({ names, bytes }: Snapshot) =>

@@ -7,7 +7,7 @@ import { mergeByTime } from "../../time/merge-by-time.ts";
 import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
 import { type LiveTailRequest, liveTail } from "./live-tail.ts";
-import { FAILURE_EXPRESSIONS, readPlatformLine } from "./platform-line.ts";
+import { FAILURE_EXPRESSIONS, isFailedStart, readPlatformLine } from "./platform-line.ts";
 import { type CloudLogEvent, type Period, readLogEvents } from "./read-events.ts";
 
 export interface CloudLogRequest {
@@ -147,7 +147,8 @@ async function linesOf(events: readonly CloudLogEvent[], slice: Slice): Promise<
 
 /** An entry for text that is neither JSON nor a line of the platform, such as an engine's crash message. */
 function textLine(timeMs: number, text: string): string {
-  return JSON.stringify({ timestamp: new Date(timeMs).toISOString(), level: "info", message: text, fields: {} });
+  const level = isFailedStart(text) ? "error" : "info";
+  return JSON.stringify({ timestamp: new Date(timeMs).toISOString(), level, message: text, fields: {} });
 }
 
 /** Events that were returned already, as far back as a poll starts. */

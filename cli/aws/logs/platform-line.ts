@@ -17,7 +17,17 @@ export interface ReportFigures {
  * Expressions of a filter pattern that find all error lines of the platform. The app's own lines are JSON and may contain
  * these words too, so the results have to be checked.
  */
-export const FAILURE_EXPRESSIONS = ["Task timed out after", "Error\\x3a Runtime exited", "Runtime\\.OutOfMemory"];
+export const FAILURE_EXPRESSIONS = [
+  "Task timed out after",
+  "Error\\x3a Runtime exited",
+  "Runtime\\.OutOfMemory",
+  "No such file or directory",
+];
+
+/** Whether a line, as text, says that the runtime could not be started: what its interpreter or the loader wrote. */
+export function isFailedStart(text: string): boolean {
+  return /^(?:\/\S+|env): .*No such file or directory\s*$/.test(text);
+}
 
 /**
  * Parses a line of the platform in its text format; undefined for a line of the runtime.

@@ -20,6 +20,8 @@ export interface AccountOptions {
   readonly issuesAtOnce?: boolean;
   /** Subscriptions of mail addresses need no confirmation. */
   readonly confirmsMail?: boolean;
+  /** Apps that do not run are answered for with the reason, as in `tool start`. */
+  readonly tellsReasons?: boolean;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
   /** Gets what is a bug of the sandbox; standard error if it is absent. */

@@ -220,9 +220,13 @@ export function functionCall({ source, tokens, at }: TokenPlace): Slip | undefin
   }
   const write = FUNCTIONS.get(method);
   if (write === undefined) {
-    if (receiver !== undefined || keyword || !AGGREGATES.test(method)) return undefined;
-    const hint = "a query selects entries and computes nothing: write the condition alone, such as status >= 500";
-    return { problem: problems.unknownFunction(name, `${name.text}()`, { term, write: undefined, hint }), length };
+    const isOfTime = isPartOfTime(method);
+    if (receiver !== undefined || keyword || !(isOfTime || AGGREGATES.test(method))) return undefined;
+    const hint = isOfTime
+      ? BOUNDS_OF_TIME
+      : "a query selects entries and computes nothing: write the condition alone, such as status >= 500";
+    const problem = problems.unknownFunction(name, `${name.text}()`, { term, write: undefined, hint });
+    return { problem, length };
   }
   const [first, second] = receiver === undefined ? inside : [undefined, inside[0]];
   const field = receiver ?? (first !== undefined && isNameToken(first) ? first.text : undefined);
@@ -237,6 +241,15 @@ export function functionCall({ source, tokens, at }: TokenPlace): Slip | undefin
 /** Functions of values and of many entries. */
 const AGGREGATES =
   /^(?:rate|irate|count|countdistinct|sum|avg|average|mean|median|min|max|p\d\d?|percentile|quantile|stddev|distinct|unique|dc|topk|bottomk|\w+overtime|lower|upper|tolower|toupper|len|length|now|round|abs|bin|histogram|values)$/;
+/** Whether a function of this name gives a part of a time in other languages. */
+export const isPartOfTime = (name: string) => PARTS_OF_TIME.test(plainWord(name));
+
+/** Advice for those who look for such a function in a condition. */
+export const BOUNDS_OF_TIME =
+  'write the bounds of the time, such as timestamp >= "2026-05-01T08:00:00Z", or count in steps of it: | timeseries 1h';
+
+const PARTS_OF_TIME =
+  /^(?:second|minute|hour|hourofday|day|date|dayofweek|dayofmonth|weekday|week|month|year|datetrunc|todate|strftime|formatdate)$/;
 const NOW_MINUS = /now\(\)\s*-\s*(?:interval\s*)?['"]?\s*(\d+)\s*(ms|[smhd]\w*)['"]?/iy;
 
 type WriteCall = (field: string, operand: ForeignValue | undefined) => string | undefined;

@@ -1,6 +1,7 @@
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Comparison, type Expr, type Field, type Query, target, type Value } from "../ast.ts";
 import { digitPattern, isStatusField } from "../digit-patterns.ts";
+import { LEVELS, levelOf } from "../levels.ts";
 import { encodeString } from "../literals.ts";
 import { LEVEL_KEYS, levelText } from "../loggers.ts";
 import { compilePredicate } from "../predicate.ts";
@@ -156,7 +157,7 @@ function comparisonTerms({ field, op, value }: Comparison): readonly string[] {
 
 const isDefined = (term: string | undefined): term is string => term !== undefined;
 
-/** `level = panic`, `level = 50`, `severity = ERROR`: levels by the words, numbers and keys of loggers. */
+/** `level = panic`, `level = 50`, `severity = ERROR`: levels by the words, numbers and keys of loggers; and `level = eror`. */
 function levelTerm(field: Field, op: string, value: Value): string | undefined {
   const place = target(field);
   const isOwn = place.at === "entry" && place.name === "level";
@@ -165,7 +166,9 @@ function levelTerm(field: Field, op: string, value: Value): string | undefined {
   if (!isOwn && key === undefined && !LEVEL_NAMES.test(name)) return undefined;
   const numbers = key === undefined ? "tens" : key.numbers;
   const written = value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : undefined;
-  const level = levelText(value.kind === "number" ? value.value : written, numbers)?.toLowerCase();
+  const meant =
+    isOwn && written !== undefined && levelOf(written) === undefined ? didYouMean(written, LEVELS) : undefined;
+  const level = levelText(value.kind === "number" ? value.value : written, numbers)?.toLowerCase() ?? meant;
   return level === undefined || (isOwn && level === written?.toLowerCase()) ? undefined : `level ${op} ${level}`;
 }
 

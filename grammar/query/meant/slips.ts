@@ -243,6 +243,13 @@ function list({ source, tokens, at }: TokenPlace): Slip | undefined {
   const written = `(${values.join(", ")})`;
   const end = tokens[last]!.end;
   const length = last - at + 1;
+  const [network] = values;
+  const name = tokens[at - 1]?.kind === "not" ? tokens[at - 2] : tokens[at - 1];
+  if (!equality && !bracket && values.length === 1 && name !== undefined && NETWORK.test(network!)) {
+    const term = { start: name.start, end };
+    const problem = problems.network(next, { field, text: network!, term, isNot: tokens[at - 1]?.kind === "not" });
+    return { problem, length };
+  }
   if (!equality) {
     return { problem: problems.missingList(next, field, { start: next.start, end }, written), length };
   }
@@ -250,6 +257,8 @@ function list({ source, tokens, at }: TokenPlace): Slip | undefined {
   const write = `${operator.text === "!=" ? "not in" : "in"} ${written}`;
   return { problem: problems.listAfterOperator(next, operator.text, field, { term: span, write }), length };
 }
+
+const NETWORK = /^(?:\d{1,3}(?:\.\d{1,3}){3}|[\da-fA-F:]*::?[\da-fA-F:]*)\/\d{1,3}$/;
 
 function fieldBefore(tokens: readonly Token[], at: number): string | undefined {
   const token = tokens[at - 1]?.kind === "not" ? tokens[at - 2] : tokens[at - 1];

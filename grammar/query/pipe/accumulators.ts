@@ -1,7 +1,7 @@
 import type { FunctionKind } from "./functions.ts";
 import type { Packing, Unpacking } from "./packed.ts";
 import { DistinctSketch, PercentileSketch } from "./sketches.ts";
-import { type Cell, keyOf } from "./values.ts";
+import { type Cell, canonicalValue, keyOf } from "./values.ts";
 
 /** The state of a function for the values of a group. */
 export interface Accumulator {
@@ -448,6 +448,6 @@ class Outermost implements Accumulator {
   }
 
   result(): Cell {
-    return this.#value ?? null;
+    return canonicalValue(this.#value ?? null);
   }
 }

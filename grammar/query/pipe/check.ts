@@ -7,6 +7,7 @@ import { FUNCTIONS, functionOf } from "./functions.ts";
 import { aggregatesOf, columnsNamed } from "./pipe-facts.ts";
 import { printCall } from "./print.ts";
 import * as problems from "./problems.ts";
+import { typedCondition } from "./row-condition.ts";
 import { isStep } from "./steps.ts";
 
 /**
@@ -77,7 +78,7 @@ function checkPipe(pipe: Pipe, context: Context): void {
     case "where": {
       // The rest of the text is none of its business; positions stay those of the whole.
       const text = " ".repeat(pipe.word.end) + source.slice(pipe.word.end, pipe.span.end);
-      for (const one of checkQuery({ source: text, expr: pipe.expr })) {
+      for (const one of checkQuery({ source: text, expr: typedCondition(pipe.expr, input) })) {
         // A count has no unit: 1k
         const [, count] = /\bcount(?:\(\))?\W+(\d+)k$/.exec(text.slice(0, one.span.end)) ?? [];
         const at = { start: one.span.end - 1 - (count ?? "").length, end: one.span.end };
@@ -99,9 +100,11 @@ function checkColumns(columns: readonly Column[], context: Context): void {
   for (const column of columns) checkColumn(column, context);
 }
 
-function checkColumn(column: Field, { source, input, findings }: Context): void {
+function checkColumn(column: Field, { source, input, findings }: Context, isCondition = false): void {
   if (input.kind === "events") {
-    if (column.call !== undefined) findings.push(problems.callInPredicate(column.span, textOf(source, column)));
+    if (column.call === undefined) return;
+    const wrong = isCondition ? problems.callInPredicate : problems.callAsField;
+    findings.push(wrong(column.span, textOf(source, column), column.call.name));
     return;
   }
   const name = columnName(column);
@@ -148,7 +151,7 @@ function checkNamed(expr: Expr, context: Context): void {
       bare(expr.kind);
       return;
     default:
-      checkColumn(expr.field, context);
+      checkColumn(expr.field, context, true);
   }
 }
 

@@ -82,7 +82,7 @@ const groups = (by: readonly Column[], input: PipeInput): RowColumn[] =>
   by.map((column) => ({ ...columnOf(column, input), isGroup: true }));
 
 /** A column for a field of events, or the column of the rows. */
-function columnOf(column: Column, input: PipeInput): RowColumn {
+export function columnOf(column: Column, input: PipeInput): RowColumn {
   const name = columnName(column);
   if (input.kind === "rows") {
     const rowColumn = input.columns[columnIndex(input.columns, name)];

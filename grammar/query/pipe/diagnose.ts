@@ -12,6 +12,7 @@ import { stepOf } from "./meant/foreign-functions.ts";
 import { pipeSlip } from "./meant/pipe-slips.ts";
 import { isOfFunctions } from "./pipe-facts.ts";
 import * as problems from "./problems.ts";
+import { wrongPartOf } from "./wrong-part.ts";
 
 type PipeWord = keyof typeof PIPE_USES;
 
@@ -36,7 +37,7 @@ export function whatIsWrong(source: string, bar: Token, end: number, isAfterTerm
   const one = glued(source, tokens, end);
   if (one !== undefined) return [one];
   const findings = isOfFunctions(word) ? inAggregates(word, rest) : [inPipe(word, first, rest) ?? []].flat();
-  return findings.length > 0 ? findings : [problems.wrongPipe(spanOf(tokens), word)];
+  return findings.length > 0 ? findings : [wrongPartOf(source, tokens, word)];
 }
 
 /** A problem that any stage may have: a condition, an order, a parenthesis or comma that is left over. */
@@ -94,7 +95,7 @@ const spanOf = (tokens: readonly Token[]): Span => ({ start: tokens[0]!.start, e
 
 function inWhere(source: string, word: Token, end: number): Problem[] {
   const text = source.slice(word.end, end).trimEnd();
-  if (text === "") return [problems.wrongPipe(word, "where")];
+  if (text === "") return [problems.unfinishedPipe(word, "where", "a condition", "where")];
   // A column of rows may be named p99(duration): to the reader of queries it is a name of the same length.
   const names = new Map<string, string>();
   const named = text.replace(/\b(\w+(?:\.\d+)?)\(([\w@$.-]*)\)/g, (call, name: string, argument: string) => {
@@ -184,7 +185,9 @@ const FOREIGN_PIPES: Readonly<Record<string, ForeignPipe>> = {
   timechart: to("timeseries"),
   bin: { hint: "write timeseries 5m" },
   bucket: { hint: "write timeseries 5m" },
-  histogram: to("timeseries"),
+  histogram: {
+    hint: "write timeseries 5m for steps of time; for the spread of values p50(duration), p90(duration) and p99(duration) in stats",
+  },
   rare: { hint: "write count by path, and sort count after it" },
   eval: { hint: "values cannot be computed; leave it out" },
   extend: { hint: "values cannot be computed; leave it out" },

@@ -11,7 +11,7 @@ import {
 import { levelOf } from "../levels.ts";
 import { compilePredicate, reader } from "../predicate.ts";
 import { readTime } from "../timestamp.ts";
-import { columnIndex, columnName, outputOf, type PipeInput, type RowColumn, resultOf } from "./columns.ts";
+import { columnIndex, columnName, columnOf, outputOf, type PipeInput, type RowColumn, resultOf } from "./columns.ts";
 import { type FunctionKind, functionOf } from "./functions.ts";
 import {
   AggregateCollector,
@@ -35,6 +35,8 @@ import {
 } from "./operators.ts";
 import type { PackedState } from "./packed.ts";
 import { factsOf, isAggregate } from "./pipe-facts.ts";
+import { conditionByPlace } from "./row-condition.ts";
+import { sortOrder } from "./sort-order.ts";
 import type { Table } from "./table.ts";
 
 export interface PipesOptions {
@@ -296,6 +298,7 @@ function collectorOf(pipe: Pipe, making: Collecting): Collector<Item, unknown> {
       return new Sort(
         pipe.keys.map(({ column, direction }) => ({
           read: readOf(column, input),
+          order: sortOrder(columnOf(column, input).type),
           isDescending: direction === "desc",
         })),
         budget,
@@ -355,10 +358,11 @@ function readOf(column: Column, input: PipeInput): Read<Item> {
   return ((row: CellRow) => row[place]) as Read<Item>;
 }
 
-/** All spellings of a level are one value. */
+/** All spellings of a level are one value, and an entry without a time has none. */
 export function readOfField(field: Field): (entry: Entry) => unknown {
   const read = reader(field);
   const place = target(field);
+  if (place.at === "entry" && place.name === "timestamp") return ({ timestamp }) => timestamp || undefined;
   if (place.at !== "entry" || place.name !== "level") return read;
   return (entry) => {
     const level = read(entry);
@@ -369,12 +373,12 @@ export function readOfField(field: Field): (entry: Entry) => unknown {
 function testOf(expr: Expr, { input, nowMs }: Making): (item: Item) => boolean {
   if (input.kind === "events") return compilePredicate({ source: "", expr }, { nowMs }) as (item: Item) => boolean;
   const { columns } = input;
-  const test = compilePredicate({ source: "", expr: overColumns(expr, columns) }, { nowMs });
+  const test = compilePredicate({ source: "", expr: conditionByPlace(expr, columns) }, { nowMs });
   return ((row: CellRow) => test(entryOf(row, columns))) as (item: Item) => boolean;
 }
 
-/** Properties of entries that predicates know by name keep it; other columns are fields by their place. */
-const OWN = new Set(["level", "message", "timestamp", "id", "stage"]);
+/** Columns that terms test without naming them, such as `error`. All others are fields by their place. */
+const OWN = new Set(["level", "message"]);
 
 function entryOf(row: CellRow, columns: readonly RowColumn[]): Entry {
   const own: Record<string, unknown> = {};
@@ -388,25 +392,4 @@ function entryOf(row: CellRow, columns: readonly RowColumn[]): Entry {
     fields[`${at}`] = value;
   }
   return { ...own, fields } as Entry;
-}
-
-function overColumns(expr: Expr, columns: readonly RowColumn[]): Expr {
-  switch (expr.kind) {
-    case "or":
-    case "and":
-      return { ...expr, terms: expr.terms.map((term) => overColumns(term, columns)) };
-    case "not":
-      return { ...expr, term: overColumns(expr.term, columns) };
-    case "level":
-    case "stage":
-    case "message":
-      return expr;
-    default: {
-      const name = columnName(expr.field);
-      if (OWN.has(name)) return expr;
-      const { span } = expr.field;
-      const key = `${columnIndex(columns, name)}`;
-      return { ...expr, field: { path: [{ kind: "key", key, span }], span } };
-    }
-  }
 }

@@ -1,18 +1,20 @@
 import type { Span } from "../../problem.ts";
 import { formatDuration } from "../../units/duration.ts";
-import type { Aggregate, Call, Column, Expr, Field, Pipe, Pipeline } from "../ast.ts";
+import type { Aggregate, Call, Column, Expr, Field, Pipe, Pipeline, SortKey } from "../ast.ts";
 import { type Explanation, explain, explainAt, fieldDocs } from "../explain.ts";
 import { KEYWORD_DOCS, PIPE_DOCS } from "../pipe-words.ts";
 import { printField } from "../print.ts";
-import { aboutColumn, aggregateName, columnIndex, columnName, resultOf } from "./columns.ts";
+import { aboutColumn, aggregateName, columnIndex, columnName, columnOf, type PipeInput, resultOf } from "./columns.ts";
 import { FUNCTIONS, functionOf } from "./functions.ts";
 import { aggregatesOf, columnsNamed, givesRows, isAggregate, pipeCondition } from "./pipe-facts.ts";
 import { printPipe } from "./print.ts";
+import { typedCondition } from "./row-condition.ts";
 
 /** Each stage in plain words, a sentence each. */
-export const explainPipes = (pipes: readonly Pipe[]): string[] => pipes.map((pipe) => `${inWords(pipe)}.`);
+export const explainPipes = (pipes: readonly Pipe[]): string[] =>
+  pipes.map((pipe, at) => `${inWords(pipe, resultOf(pipes.slice(0, at)))}.`);
 
-function inWords(pipe: Pipe): string {
+function inWords(pipe: Pipe, input: PipeInput): string {
   switch (pipe.kind) {
     case "count":
       return `Then their number${by(pipe.by)}`;
@@ -26,9 +28,9 @@ function inWords(pipe: Pipe): string {
     case "top":
       return `Then the ${pipe.count?.value ?? 10} most frequent values of ${printField(pipe.column)}`;
     case "where":
-      return `Of those, the ones where ${explain({ source: "", expr: pipe.expr })}`;
+      return `Of those, the ones where ${explain({ source: "", expr: typedCondition(pipe.expr, input) })}`;
     case "sort":
-      return `Sorted by ${pipe.keys.map(({ column, direction }) => `${printField(column)}${direction === "desc" ? ", the greatest first" : ""}`).join(", then by ")}`;
+      return `Sorted by ${pipe.keys.map((key) => `${printField(key.column)}${firstOf(key, input)}`).join(", then by ")}`;
     case "limit":
       return pipe.count.value === 1 ? "The first one" : `The first ${pipe.count.value}`;
     case "fields":
@@ -36,6 +38,15 @@ function inWords(pipe: Pipe): string {
     case "unique":
       return `Each different ${list(pipe.columns)} once`;
   }
+}
+
+/** Names the end that a key puts first; nothing for the usual order of usual values. */
+function firstOf({ column, direction }: SortKey, input: PipeInput): string {
+  const { type } = columnOf(column, input);
+  const isDescending = direction === "desc";
+  if (type === "time") return isDescending ? ", the newest first" : ", the oldest first";
+  if (type === "level") return isDescending ? ", the most severe first" : ", the least severe first";
+  return isDescending ? ", the greatest first" : "";
 }
 
 const list = (columns: readonly Column[]) => columns.map(printField).join(", ");
@@ -76,7 +87,7 @@ export function explainPipeAt({ source, pipes }: Pipeline, offset: number): Expl
   const pipe = pipes[place];
   if (pipe === undefined) return undefined;
   const at = { source, offset, before: pipes.slice(0, place) };
-  return partAt(pipe, at) ?? { span: pipe.span, text: `${inWords(pipe)}.` };
+  return partAt(pipe, at) ?? { span: pipe.span, text: `${inWords(pipe, resultOf(at.before))}.` };
 }
 
 interface Place {
@@ -89,7 +100,8 @@ const holds = ({ start, end }: Span, offset: number) => offset >= start && offse
 
 function partAt(pipe: Pipe, place: Place): Explanation | undefined {
   const { source, offset, before } = place;
-  if (holds(pipe.word, offset)) return { span: pipe.word, text: `${inWords(pipe)}. ${PIPE_DOCS[pipe.kind]}` };
+  if (holds(pipe.word, offset))
+    return { span: pipe.word, text: `${inWords(pipe, resultOf(before))}. ${PIPE_DOCS[pipe.kind]}` };
   const condition = pipeCondition(pipe);
   if (condition !== undefined) return conditionAt(condition, place);
   for (const one of aggregatesOf(pipe)) {
@@ -116,9 +128,10 @@ function callAt({ name, nameSpan, argument, span }: Call, { offset, before }: Pl
 
 /** Fields of entries as in any query; of rows, their columns. */
 function conditionAt(expr: Expr, { source, offset, before }: Place): Explanation | undefined {
-  const field = resultOf(before).kind === "rows" ? fieldAt(expr, offset) : undefined;
+  const input = resultOf(before);
+  const field = input.kind === "rows" ? fieldAt(expr, offset) : undefined;
   if (field !== undefined) return { span: field.span, text: columnDocs(field, before) };
-  return explainAt({ source, expr }, offset);
+  return explainAt({ source, expr: typedCondition(expr, input) }, offset);
 }
 
 function fieldAt(expr: Expr, offset: number): Field | undefined {

@@ -5,9 +5,10 @@ import { type Accumulator, accumulator } from "./accumulators.ts";
 import type { RowColumn } from "./columns.ts";
 import type { FunctionKind } from "./functions.ts";
 import { type PackedState, Packing, Unpacking } from "./packed.ts";
-import { LADDER_MS, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
+import type { SortOrder } from "./sort-order.ts";
+import { LADDER_MS, periodSeconds, stepCount, stepFor, stepStart, stepsOf } from "./steps.ts";
 import { TooManyGroups } from "./table.ts";
-import { type Cell, compareCells, keyOf } from "./values.ts";
+import { type Cell, canonicalValue, compareCells, keyOf } from "./values.ts";
 
 export interface Sink<Item> {
   push(item: Item): void;
@@ -88,6 +89,12 @@ export class Budget {
     this.#groups += groups;
     if (this.#left < 0) throw new TooManyGroups(this.#groups);
   }
+
+  /** Throws if there is no memory for one more row beside those that `what` holds. */
+  takeRow(rows: number, what: "rows" | "sorted rows"): void {
+    this.#left -= KEPT_BYTES;
+    if (this.#left < 0) throw new TooManyGroups(rows, what);
+  }
 }
 
 /** The memory that an item that is kept takes, or a row's cells. */
@@ -95,6 +102,7 @@ const KEPT_BYTES = 200;
 
 export interface SortKeyRead<Item> {
   readonly read: Read<Item>;
+  readonly order: SortOrder;
   readonly isDescending: boolean;
 }
 
@@ -109,7 +117,7 @@ export class Kept<Item> implements Collector<Item, Item> {
   }
 
   push(item: Item): void {
-    this.#budget.take(KEPT_BYTES);
+    this.#budget.takeRow(this.#items.length, "rows");
     this.#items.push(item);
   }
 
@@ -144,8 +152,8 @@ export class Sort<Item> implements Collector<Item, Item> {
   }
 
   push(item: Item): void {
-    this.#budget.take(KEPT_BYTES);
-    this.#items.push({ item, cells: this.#keys.map(({ read }) => read(item)) });
+    this.#budget.takeRow(this.#items.length, "sorted rows");
+    this.#items.push({ item, cells: this.#keys.map(({ read, order }) => order.key(read(item))) });
     if (this.#items.length < 2 * this.#most + CUT_EVERY) return;
     this.#budget.take(-KEPT_BYTES * (this.#items.length - this.#most));
     this.#items = this.#sorted();
@@ -156,12 +164,11 @@ export class Sort<Item> implements Collector<Item, Item> {
   }
 
   #sorted(): Sortable<Item>[] {
-    const signs = this.#keys.map(({ isDescending }) => (isDescending ? -1 : 1));
     // Sorting keeps the order of equal items.
     const sorted = this.#items.toSorted((a, b) => {
-      for (const [at, sign] of signs.entries()) {
-        const order = compareCells(a.cells[at], b.cells[at]);
-        if (order !== 0) return order * sign;
+      for (const [at, { order, isDescending }] of this.#keys.entries()) {
+        const difference = order.compare(a.cells[at], b.cells[at]);
+        if (difference !== 0) return isDescending ? -difference : difference;
       }
       return 0;
     });
@@ -201,7 +208,7 @@ export class Unique extends Operator<CellRow, CellRow> {
     const before = this.#seen.size;
     if (this.#seen.add(key).size === before) return;
     this.#budget.take(KEPT_BYTES + 2 * key.length, 1);
-    this.next.push(row);
+    this.next.push(row.map(canonicalValue));
   }
 }
 
@@ -238,10 +245,8 @@ export interface MutableNotes {
 }
 
 interface Group {
-  /** Those of the first entry: equal objects may have their members in another order. */
-  cells: CellRow;
-  /** The place of the first entry. */
-  place: number;
+  /** Canonical: equal objects may have their members in another order. */
+  readonly cells: CellRow;
   readonly values: readonly Accumulator[];
 }
 
@@ -258,7 +263,7 @@ class Groups<Item> {
     const { by, aggregates } = this.#grouping;
     const inputs = aggregates.map(({ read }) => read?.(item));
     for (const cells of combinations(by.map((read) => read(item)))) {
-      const { values } = this.groupOf(cells, place);
+      const { values } = this.groupOf(cells);
       for (const [at, value] of values.entries()) value.add(inputs[at], place);
     }
   }
@@ -267,24 +272,19 @@ class Groups<Item> {
     for (const [key, group] of other.byKey) this.#join(key, group);
   }
 
-  #join(key: string, { cells, place, values }: Group): void {
+  #join(key: string, { cells, values }: Group): void {
     const mine = this.byKey.get(key);
     if (mine === undefined) {
       this.#take(key);
-      this.byKey.set(key, { cells, place, values });
+      this.byKey.set(key, { cells, values });
       return;
-    }
-    if (place < mine.place) {
-      mine.cells = cells;
-      mine.place = place;
     }
     for (const [at, value] of mine.values.entries()) value.merge(values[at]!);
   }
 
   pack(packing: Packing): void {
     packing.number(this.byKey.size);
-    for (const { cells, place, values } of this.byKey.values()) {
-      packing.number(place);
+    for (const { cells, values } of this.byKey.values()) {
       for (const cell of cells) packing.value(cell);
       for (const value of values) value.pack(packing);
     }
@@ -294,20 +294,19 @@ class Groups<Item> {
   unpack(packed: Unpacking): void {
     const { by } = this.#grouping;
     for (let left = packed.number(); left > 0; left--) {
-      const place = packed.number();
       const cells = by.map(() => packed.value());
       const values = this.#newValues();
       for (const value of values) value.unpack(packed);
-      this.#join(joined(cells.map(keyOf)), { cells, place, values });
+      this.#join(joined(cells.map(keyOf)), { cells, values });
     }
   }
 
-  groupOf(cells: CellRow, place: number): Group {
+  groupOf(cells: CellRow): Group {
     const key = joined(cells.map(keyOf));
     let group = this.byKey.get(key);
     if (group === undefined) {
       this.#take(key);
-      group = { cells, place, values: this.#newValues() };
+      group = { cells: cells.map(canonicalValue), values: this.#newValues() };
       this.byKey.set(key, group);
     }
     return group;
@@ -460,7 +459,7 @@ export class AggregateCollector<Item> extends Grouped<Item> {
     this.#groups = new Groups(grouping);
     this.#needsTime = grouping.aggregates.some(({ kind }) => kind.name === "rate");
     // Without groups there is always one row.
-    if (grouping.by.length === 0) this.#groups.groupOf([], 0);
+    if (grouping.by.length === 0) this.#groups.groupOf([]);
   }
 
   push(item: Item): void {
@@ -484,7 +483,8 @@ export class AggregateCollector<Item> extends Grouped<Item> {
 
   results(): readonly CellRow[] {
     const { fromMs, toMs } = this.range;
-    const seconds = toMs > fromMs ? (toMs - fromMs) / 1000 : 0;
+    // Without a time there is no period.
+    const seconds = fromMs <= toMs ? periodSeconds(fromMs, toMs) : 0;
     const groups = this.grouping.by.length;
     const rows = [...this.#groups.byKey.values()].map(({ cells, values }) => [
       ...cells,

@@ -1,9 +1,10 @@
 import { didYouMean } from "../../did-you-mean.ts";
 import { type Fix, quote, type Span } from "../../problem.ts";
+import { BOUNDS_OF_TIME, isPartOfTime } from "../meant/foreign-words.ts";
 import { PIPE_USES, PIPE_WORDS } from "../pipe-words.ts";
 import { problem, replace } from "../problems.ts";
 import type { RowColumn } from "./columns.ts";
-import { FOREIGN_FUNCTIONS, FUNCTIONS } from "./functions.ts";
+import { FOREIGN_FUNCTIONS, FUNCTIONS, functionOf } from "./functions.ts";
 
 // Every problem that the stages of a query can have: of the text, then of what it names. Codes are stable.
 
@@ -56,6 +57,22 @@ export const missingBar = (at: Span, pipe: string, starts: readonly number[]) =>
 
 export const wrongPipe = (at: Span, word: keyof typeof PIPE_USES) =>
   problem("wrong-stage", at, `this is no ${word} stage`, { hint: `write ${word} as in: ${PIPE_USES[word]}` });
+
+/** `count by`. `last`: its text; `wanted`: what belongs after it, such as "a field". */
+export const unfinishedPipe = (at: Span, last: string, wanted: string, word: keyof typeof PIPE_USES) =>
+  problem("wrong-stage", at, `nothing follows ${quote(last)}`, { hint: `write ${wanted}, as in: ${PIPE_USES[word]}` });
+
+/** `timeseries 1h by 5m`: the first part that cannot be there, and the text before it. */
+export const wrongPart = (at: Span, text: string, before: string, hint: string) =>
+  problem("wrong-stage", at, `${/^"/.test(text) ? text : quote(text)} is not expected after ${quote(before)}`, {
+    hint,
+  });
+
+/** `max(p99(duration))` */
+export const nestedCall = (at: Span, text: string, outer: string) =>
+  problem("wrong-stage", at, `${outer}() takes a field, and ${quote(text)} is a function`, {
+    hint: `name it in a stage before: stats ${text} as value by path | stats ${outer}(value)`,
+  });
 
 /** `count path` */
 export const missingWord = (at: Span, text: string, word: string) =>
@@ -152,9 +169,21 @@ export const noNumbers = (at: Span, name: string, field: string) =>
         : `write distinct(${field}) or count by ${field}`,
   });
 
-export const callInPredicate = (at: Span, text: string) =>
+export const callInPredicate = (at: Span, text: string, name: string) =>
   problem("call-in-predicate", at, `${quote(text)} is a function, and only stages have those`, {
-    hint: "write a condition of fields here, and the function in a stage: | stats ...",
+    hint: isPartOfTime(name)
+      ? BOUNDS_OF_TIME
+      : "write a condition of fields here, and the function in a stage: | stats ...",
+  });
+
+/** `count by hour(timestamp)`, `sort p99(duration)` of events */
+export const callAsField = (at: Span, text: string, name: string) =>
+  problem("call-in-predicate", at, `${quote(text)} is a function, and a field belongs here`, {
+    hint: isPartOfTime(name)
+      ? "for steps of time write timeseries 1h, with the fields after by"
+      : functionOf(name) === undefined
+        ? "values are not computed: write a field, such as path"
+        : `compute it in a stage before: stats ${text} by path`,
   });
 
 export const unknownColumn = (at: Span, name: string, columns: readonly RowColumn[]) => {

@@ -33,6 +33,21 @@ export function stepFor(firstMs: number, lastMs: number, most: number): number {
   return LADDER_MS.find((stepMs) => stepCount(firstMs, lastMs, stepMs) <= most) ?? WEEK;
 }
 
+/**
+ * The length of a period in seconds, for rates. To the microsecond: a period that ends before a time ends at the last
+ * instant before it that float64 has, and is as long as if it ended at that time.
+ */
+export const periodSeconds = (fromMs: number, toMs: number) => Math.max(0, Math.round((toMs - fromMs) * 1000)) / 1e6;
+
+/** The last instant before a time that a float64 of milliseconds can hold: both ends of a period are part of it. */
+export function lastInstantBefore(timeMs: number): number {
+  if (timeMs === 0) return -Number.MIN_VALUE;
+  const float = new Float64Array([timeMs]);
+  const bits = new BigInt64Array(float.buffer);
+  bits[0]! += timeMs > 0 ? -1n : 1n;
+  return float[0]!;
+}
+
 /** The word for the steps that there are too many of: no step is longer than a week. */
 export const stepsOf = (stepMs: number) => (stepMs === WEEK ? "weeks" : "steps");
 

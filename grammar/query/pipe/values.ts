@@ -63,4 +63,8 @@ export function jsonText(value: unknown): string {
   );
 }
 
+/** The value with the members of objects in the order of their names: equal values are printed the same. */
+export const canonicalValue = (value: unknown): unknown =>
+  typeof value === "object" && value !== null ? JSON.parse(jsonText(value)) : value;
+
 const sorted = (object: object) => Object.fromEntries(Object.entries(object).sort(([a], [b]) => compareTexts(a, b)));

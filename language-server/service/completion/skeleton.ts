@@ -84,8 +84,6 @@ const ENTRIES: readonly (readonly [file: string, program: string])[] = [
   ["index.mjs", "node"],
   ["main.js", "node"],
   ["app.mjs", "node"],
-  ["main.py", "python"],
-  ["server.py", "python"],
 ];
 
 /** Folders that sites are built into, or kept in. */

@@ -92,11 +92,10 @@ export class Compactor {
       const segments = this.#projects.get(project);
       if (segments === undefined) continue;
       const cutoff = BigInt(this.#retention.cutoffMs(project, this.#settings.clock.nowMs()) ?? 0) * 1_000_000n;
+      if (segments.leave(cutoff)) await this.#projects.noteLeft(segments);
       await segments.expireLosses(cutoff);
       const expired = segments.all.filter(({ last }) => last < cutoff);
       if (expired.length === 0) continue;
-      const remaining = segments.all.filter((one) => !expired.includes(one));
-      await this.#projects.noteLeft(segments, remaining);
       if (await segments.replace(expired, [])) this.counts.expired += expired.length;
     }
   }

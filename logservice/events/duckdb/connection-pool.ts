@@ -6,6 +6,14 @@ import type { Segment } from "./segment.ts";
 /** A chunk of an answer, column by column. */
 export type Columns = readonly (readonly unknown[])[];
 
+/** Takes rows of an answer, at most SLICE_ROWS at once. The next ones come when it has resolved. */
+export type TakeColumns = (columns: Columns) => void | Promise<void>;
+
+/** Runs statements: see ConnectionPool.run. */
+export interface StatementRunner {
+  run(text: string, values: readonly SqlValue[], signal: AbortSignal, take: TakeColumns): Promise<void>;
+}
+
 /** The segments that a query reads. They are announced in advance, since they decide whether footers are kept. */
 export interface PoolSession {
   /** Called before statements read segments. */
@@ -19,7 +27,7 @@ export interface PoolSession {
  * third to a half off most questions; but it reckons them at a fifth of what they are, and gives none back of a file that is
  * gone. So they are counted here: beyond a bound no more are kept, and an engine without any takes over when no query runs.
  */
-export class ConnectionPool {
+export class ConnectionPool implements StatementRunner {
   readonly #make: () => Promise<DuckDBInstance>;
   readonly #clock: Clock;
   readonly #mostKeptBytes: number;
@@ -126,12 +134,7 @@ export class ConnectionPool {
    * with long texts even the engine's own chunk of 2,048 rows, would stop the loop.
    * Rejects with the signal's reason where that is aborted.
    */
-  async run(
-    text: string,
-    values: readonly SqlValue[],
-    signal: AbortSignal,
-    take: (columns: Columns) => void,
-  ): Promise<void> {
+  async run(text: string, values: readonly SqlValue[], signal: AbortSignal, take: TakeColumns): Promise<void> {
     signal.throwIfAborted();
     const connection = await this.#lend();
     this.#engine.busy.add(connection);
@@ -147,7 +150,7 @@ export class ConnectionPool {
         for (let from = 0; from < chunk.rowCount; from += SLICE_ROWS) {
           if (from > 0) await new Promise((resolve) => setImmediate(resolve));
           signal.throwIfAborted();
-          take(slice(chunk, from, Math.min(from + SLICE_ROWS, chunk.rowCount)));
+          await take(slice(chunk, from, Math.min(from + SLICE_ROWS, chunk.rowCount)));
         }
       }
     } catch (error) {

@@ -21,6 +21,7 @@ import { openTail, Tails } from "../tail.ts";
 import { Compactor } from "./compactor.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { openDuckDb } from "./duckdb.ts";
+import { KillableEngines } from "./engine/killable-engines.ts";
 import { refuseOthers } from "./find-folders.ts";
 import { SegmentWriter } from "./flush.ts";
 import { nextSequence, replayTarget } from "./flushed.ts";
@@ -68,6 +69,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #compactor: Compactor;
   readonly #queries: QueryEngine;
   readonly #sql: SqlRunner;
+  readonly #engines: KillableEngines;
   readonly #scrubber: Scrubber;
   readonly #tails = new Tails();
   readonly #retention = new Retention();
@@ -102,6 +104,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       const opened = { journal, damage, pool, memtables, projects, seenKeys, flusher, losses };
       const store = new DuckDbEventsStore(settings, unlock, opened);
       await store.#sql.open();
+      await store.#engines.open();
       const target = replayTarget(projects);
       await replayJournal({ files, memtables, dedup: store.#dedup, seenKeys, target, nowMs: nowMs() });
       store.#flushes.begin();
@@ -147,11 +150,13 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       checkJournal: () => this.#flushes.checkJournal(),
     });
     this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits, clock);
+    this.#engines = new KillableEngines(join(settings.directory, "spill", "processes"), clock);
     this.#queries = new QueryEngine({
       settings,
       memtables,
       projects,
       pool,
+      engines: this.#engines,
       sql: this.#sql,
       losses,
       retention: this.#retention,
@@ -289,10 +294,11 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     // An unfinished flush is still in the journal, and done again after the next start.
     await flusher.close();
     await this.#sql.close();
+    await this.#engines.close();
     await this.#flushes.settled();
     await this.#compactor.settled();
-    // Only to recognize an older copy later.
-    await projects.noteNewest().catch(() => {});
+    // Only to recognize a folder that lacks some of it later.
+    await projects.noteHeld().catch(() => {});
     await this.#scrubber.settled();
     await pool.close();
     await this.#unlock();

@@ -1,4 +1,4 @@
-import { readdir, rm } from "node:fs/promises";
+import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory, unlessGone } from "../durable.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
@@ -71,10 +71,39 @@ export async function findFolders(
   const isThere = ({ project, began }: FolderIdentity) =>
     // A project starts again only after it was deleted with all earlier events.
     claimed.some((one) => one.project === project && one.began >= began) || (deletions.get(project) ?? -1) >= began;
-  const missing = [...list]
+  const notThere = [...list]
     .map(([folder, identity]) => ({ folder, ...identity }))
     .filter((one) => !isThere(one) && !removedNames.has(one.folder));
-  return { claimed, removed, missing: newestOfEach(missing, list, () => {}) };
+  const missing = newestOfEach(notThere, list, () => {});
+  const isOutdated = ({ project }: FolderIdentity) => missing.some((one) => one.project === project);
+  for (const { folder } of claimed.filter(isOutdated)) ignore(folder, "is an older one of its project");
+  return { claimed: claimed.filter((one) => !isOutdated(one)), removed, missing };
+}
+
+/**
+ * Gives folders that are in the place of a missing one their own names back, so that the place is free. Those whose own
+ * name is taken stay where they are.
+ */
+export async function clearPlaces(directory: string, folders: FoundFolders, log: Log): Promise<FoundFolders> {
+  const places = new Set(folders.missing.map(({ folder }) => folder));
+  const claimed: (FolderIdentity & { readonly folder: string })[] = [];
+  for (const one of folders.claimed) {
+    const name = folderName(one);
+    const [from, to] = [join(directory, one.folder), join(directory, name)];
+    if (!places.has(one.folder) || stampOf(to) !== undefined) {
+      claimed.push(one);
+      continue;
+    }
+    try {
+      await rename(from, to);
+      await syncDirectory(directory);
+      claimed.push({ ...one, folder: name });
+    } catch (error) {
+      log("error", "a folder in the place of another one could not be renamed", { folder: from, error: String(error) });
+      claimed.push(one);
+    }
+  }
+  return { ...folders, claimed };
 }
 
 /**
@@ -165,7 +194,11 @@ export async function planFolders(
   { list, journal, ...options }: FoldersToPlan,
 ): Promise<FolderPlan[]> {
   const plans: FolderPlan[] = [];
-  for (const { folder, project, began } of [...claimed, ...missing]) {
+  const ownerNames = new Map(claimed.map((one) => [one.folder, folderName(one)]));
+  for (const [{ folder, project, began }, isMissing] of [
+    ...claimed.map((one) => [one, false] as const),
+    ...missing.map((one) => [one, true] as const),
+  ]) {
     const identity = { project, began };
     const listEntry = list.get(folderName(identity));
     plans.push(
@@ -174,6 +207,7 @@ export async function planFolders(
         directory: join(directory, folder),
         identity,
         listEntry,
+        takenBy: isMissing ? ownerNames.get(folder) : undefined,
         journal: journal.projectJournal(project),
       }),
     );

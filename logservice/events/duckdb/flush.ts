@@ -156,14 +156,14 @@ export class SegmentWriter implements MemtableWriter<BuiltMemtable> {
       return undefined;
     } catch (error) {
       if (!isOfFolder(error)) throw error;
-      for (const { path } of built) await removeSegment(path).catch(() => {});
+      for (const { path } of built) await segments.abandon(path).catch(() => {});
       return error as Error;
     }
   }
 
-  /** Only to recognize an older copy of a folder later. */
+  /** Only to recognize a folder that lacks some of it later. */
   beforeRemoval(): Promise<void> {
-    return this.#options.projects.noteNewest();
+    return this.#options.projects.noteHeld();
   }
 }
 

@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
+import type { HeldEvents } from "./held-events.ts";
 
 /** The entry of a folder in the list. */
 export interface ListedFolder extends FolderIdentity {
@@ -11,7 +12,16 @@ export interface ListedFolder extends FolderIdentity {
   readonly first?: number | undefined;
   /** The last sequence in its segments: a folder without it is an older copy. */
   readonly newest?: number | undefined;
+  /** The events of its segments and its losses; older versions did not note them. */
+  readonly held?: HeldEvents | undefined;
 }
+
+/** The part of an entry that changes, as the folder's manifest has it. */
+export type FolderNote = Required<Pick<ListedFolder, "newest" | "held">>;
+
+/** The events of a folder by its entry; undefined if an older version changed the entry since. */
+export const heldIn = ({ newest, held }: Pick<ListedFolder, "newest" | "held">): HeldEvents | undefined =>
+  held?.newest === (newest ?? 0) ? held : undefined;
 
 /** The folder that the events store made for each project, so that a missing or replaced one is noticed. */
 export class FolderList {
@@ -19,6 +29,8 @@ export class FolderList {
   readonly #folders: Map<string, ListedFolder>;
   /** Whether there is a file of it. */
   #isKnown: boolean;
+  /** Whether the file may differ: the last write failed. */
+  #isStale = false;
   #owner: string | undefined;
   #change: Promise<void> = Promise.resolve();
 
@@ -54,7 +66,7 @@ export class FolderList {
 
   /** Notes it durably. */
   async setOwner(owner: string): Promise<void> {
-    if (this.#owner === owner) return;
+    if (this.#owner === owner && !this.#isStale) return;
     this.#owner = owner;
     await this.#write();
   }
@@ -62,20 +74,19 @@ export class FolderList {
   /** Resolves when it is durable: before anything is in the folders. */
   add(folders: readonly (ListedFolder & { readonly folder: string })[]): Promise<void> {
     const newFolders = folders.filter(({ folder }) => !this.#folders.has(folder));
-    if (newFolders.length === 0 && this.#isKnown) return this.#change;
+    if (newFolders.length === 0 && this.#isKnown && !this.#isStale) return this.#change;
     this.#isKnown = true;
-    for (const { folder, project, began, after, first } of newFolders)
-      this.#folders.set(folder, { project, began, after, first });
+    for (const { folder, ...entry } of newFolders) this.#folders.set(folder, entry);
     return this.#write();
   }
 
-  /** The last sequences of folders: after they are durable there, and before they are deleted. */
-  async note(newest: Iterable<readonly [folder: string, newest: number]>): Promise<void> {
-    let isNew = false;
-    for (const [folder, sequence] of newest) {
+  /** Notes the events of folders: after they are durable there, and before they are deleted. */
+  async note(notes: Iterable<readonly [folder: string, note: FolderNote]>): Promise<void> {
+    let isNew = this.#isStale;
+    for (const [folder, note] of notes) {
       const entry = this.#folders.get(folder);
-      if (entry === undefined || (entry.newest ?? 0) === sequence) continue;
-      this.#folders.set(folder, { ...entry, newest: sequence });
+      if (entry === undefined || isNoted(entry, note)) continue;
+      this.#folders.set(folder, { ...entry, ...note });
       isNew = true;
     }
     if (isNew) await this.#write();
@@ -83,13 +94,15 @@ export class FolderList {
 
   /** After the folder is gone. */
   remove(folder: string): Promise<void> {
-    return this.#folders.delete(folder) ? this.#write() : this.#change;
+    return this.#folders.delete(folder) || this.#isStale ? this.#write() : this.#change;
   }
 
   #write(): Promise<void> {
-    const done = this.#change.then(() => {
+    const done = this.#change.then(async () => {
       const folders = [...this.#folders].map(([folder, identity]) => ({ folder, ...identity }));
-      return writeDurably(
+      // Until the write has succeeded, what is in memory is not known to be on the disk.
+      this.#isStale = true;
+      await writeDurably(
         this.#path,
         printWithChecksum({
           version: VERSION,
@@ -97,11 +110,19 @@ export class FolderList {
           folders,
         } satisfies StoredList),
       );
+      this.#isStale = false;
     });
     this.#change = done.catch(() => {});
     return done;
   }
 }
+
+const isNoted = (entry: ListedFolder, { newest, held }: FolderNote) =>
+  (entry.newest ?? 0) === newest &&
+  entry.held?.count === held?.count &&
+  entry.held?.sum === held?.sum &&
+  entry.held?.first === held?.first &&
+  entry.held?.last === held?.last;
 
 /** Its name, beside the folder of the projects. */
 export const FOLDER_LIST = "folders.json";

@@ -3,8 +3,9 @@ import { readdir } from "node:fs/promises";
 import { join } from "node:path";
 import { containsInterval, type Interval, unionOf } from "../intervals.ts";
 import type { ProjectJournal } from "../journal/recovery.ts";
-import type { ListedFolder } from "./folder-list.ts";
+import { heldIn, type ListedFolder } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
+import { hasAll } from "./held-events.ts";
 import type { Inspector } from "./inspector.ts";
 import {
   type Fault,
@@ -16,7 +17,7 @@ import {
   stampOf,
   unreadable,
 } from "./integrity.ts";
-import { folderLoss } from "./losses.ts";
+import { folderLoss, isLossOf, possibleLoss } from "./losses.ts";
 import {
   LOSSES,
   MANIFEST,
@@ -48,7 +49,7 @@ export interface PlannedSegment {
 export interface FolderPlan extends FolderIdentity {
   readonly directory: string;
   /** Why nothing of the folder can be read: it must not be written to either. */
-  readonly blocked: Fault | undefined;
+  readonly blocked: Fault | `is that of ${string}` | undefined;
   readonly manifest: "whole" | "first version" | "new" | Fault;
   readonly flushed: number;
   readonly segments: readonly PlannedSegment[];
@@ -72,7 +73,9 @@ export interface PlanOptions {
   readonly inspector: Inspector;
   readonly nowMs: number;
   /** The folder's entry in the list of folders: if there is one, the folder has had a manifest. */
-  readonly listEntry: Pick<ListedFolder, "newest" | "first"> | undefined;
+  readonly listEntry: Pick<ListedFolder, "newest" | "first" | "held"> | undefined;
+  /** The folder that is in its place, if that is not its own: nothing there is of this project. */
+  readonly takenBy?: string | undefined;
   /** Whether all bytes of all segments are read. */
   readonly isThorough: boolean;
 }
@@ -94,6 +97,12 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     adopted: [],
     returned: [],
   };
+  if (options.takenBy !== undefined) {
+    const reason = `its folder is missing: ${options.takenBy} is in its place`;
+    const lost = [folderLoss(identity, { file: "", reason, bytes: 0 }, options.nowMs)];
+    const blocked = `is that of ${options.takenBy}` as const;
+    return { ...nothing, blocked, manifest: "is missing", flushed: 0, losses: isInJournal(options) ? [] : lost };
+  }
   let names: string[];
   try {
     names = await readdir(directory);
@@ -104,16 +113,17 @@ export async function planFolder(options: PlanOptions): Promise<FolderPlan> {
     if (fault !== "is missing") return { ...nothing, blocked: fault, manifest: fault, flushed: 0, losses: lost };
     return { ...nothing, blocked: undefined, manifest: "new", flushed: 0, losses: isInJournal(options) ? [] : lost };
   }
-  const read = ownOnly(await readManifest(directory, identity), identity);
+  const readFirst = await readManifest(directory, identity);
+  const read = ownOnly(readFirst, identity);
   const isEmpty = read.kind === "lost" && read.fault === "is missing" && !names.some((name) => SEGMENT_NAME.test(name));
   const isNew = isEmpty && (options.listEntry === undefined || isInJournal(options));
   const plan = new Planning(options, read.kind === "lost" ? undefined : read.manifest);
   await plan.look(names, read.kind);
   if (isEmpty && !isNew) plan.lose({ file: "", reason: "its folder was emptied", bytes: 0 });
-  const entries = [...plan.segments.map(({ entry }) => entry), ...plan.losses.map(({ entry }) => entry)];
-  const newest = Math.max(0, ...entries.map((entry) => entry?.sequence ?? 0));
-  if (read.kind === "whole" && newest < (options.listEntry?.newest ?? 0))
-    plan.lose({ file: "", reason: "its folder is an older copy", bytes: 0 });
+  if (readFirst !== read && plan.isWithoutOwn && !isInJournal(options)) {
+    const { project, began } = (readFirst as Extract<ReadManifest, { manifest: Manifest }>).manifest;
+    plan.lose({ file: "", reason: `its folder is missing: ${project}~${began} is in its place`, bytes: 0 });
+  } else if (!isEmpty) plan.prove(read);
   if (read.kind === "lost" && read.fault === "is damaged")
     plan.quarantined.push({ file: MANIFEST, reason: read.fault });
   return {
@@ -177,7 +187,7 @@ class Planning {
   async look(names: readonly string[], kind: "whole" | "first version" | "lost"): Promise<void> {
     for (const entry of this.#manifest?.segments ?? []) await this.#take(entry);
     const losses = this.#manifest?.losses ?? (await readLosses(this.#options.directory));
-    for (const loss of losses) await this.#lookAgain(loss);
+    for (const loss of losses.filter((one) => isLossOf(this.#options.identity, one))) await this.#lookAgain(loss);
     const { candidates, unfinished } = await this.#sort(names);
     if (candidates.length > 0) await this.#verifyChanged();
     // Large ones first: a merged segment supersedes those that it was made of.
@@ -262,8 +272,11 @@ class Planning {
       if (!lstatSync(path).isFile()) return { name, metadata: undefined, bytes };
       bytes = stampOf(path)?.size ?? 0;
       if ((await footerOf(path, bytes)) === undefined) return { name, metadata: undefined, bytes };
-      const metadata = (await inspector.metadataOf(path)) ?? (await inspector.describe(path));
-      return { name, metadata: metadata.events > 0 ? metadata : undefined, bytes };
+      const metadata = await inspector.metadataOf(path);
+      // A merge of segments of format 1 does not say either which flushes it has.
+      const described = metadata?.intervals === undefined ? await inspector.describe(path) : undefined;
+      const whole = metadata && described ? { ...metadata, intervals: described.intervals } : (metadata ?? described!);
+      return { name, metadata: whole.events > 0 ? whole : undefined, bytes };
     } catch {
       // The engine has many errors for a file that is not a segment.
       return { name, metadata: undefined, bytes };
@@ -424,6 +437,49 @@ class Planning {
     this.losses = this.losses.filter(isStill);
   }
 
+  /** Whether no segment of the project is there. */
+  get isWithoutOwn(): boolean {
+    return this.segments.length + this.losses.length === 0;
+  }
+
+  /**
+   * Compares what there is with what the list of folders says that there was. Unless one of them proves that nothing
+   * is missing, something may be.
+   */
+  prove(read: ReadManifest): void {
+    const { identity, listEntry = {}, nowMs } = this.#options;
+    const held = heldIn(listEntry);
+    const entries = [...this.segments.map(({ entry }) => entry), ...this.losses.flatMap(({ entry }) => entry ?? [])];
+    this.#returnPossible(entries);
+    const isNewest = Math.max(0, ...entries.map(({ sequence }) => sequence)) >= (listEntry.newest ?? 0);
+    const isProven =
+      held === undefined
+        ? read.kind !== "lost" && isNewest
+        : // A manifest of now names all that the list does, whether or not it is there.
+          hasAll(entries, held) || (read.kind !== "lost" && hasAll(namedIn(read.manifest), held));
+    if (isProven || isInJournal(this.#options)) return;
+    const fault = read.kind === "lost" ? `its manifest ${read.fault}` : "its folder is an older copy";
+    const [events, bytes] = [sumOf(entries, "events"), sumOf(entries, "eventBytes")];
+    const isCounted = held !== undefined && events < held.events;
+    const loss = possibleLoss(
+      identity,
+      {
+        reason: `may lack events: ${fault}${isCounted ? `; ${events} of ${held.events} events are there` : ""}`,
+        bytes: Math.max(0, (held?.bytes ?? 0) - bytes),
+        held,
+      },
+      nowMs,
+    );
+    if (!this.losses.some(({ id }) => id === loss.id)) this.losses.push(loss);
+  }
+
+  /** Takes back what may have been missing, and is there now. */
+  #returnPossible(entries: readonly ManifestEntry[]): void {
+    const returned = this.losses.filter(({ isPossible, held }) => isPossible && held && hasAll(entries, held));
+    this.returned.push(...returned);
+    this.losses = this.losses.filter((loss) => !returned.includes(loss));
+  }
+
   lose(loss: Omit<StoredLoss, "id" | "atMs">): void {
     const newLoss = folderLoss(this.#options.identity, loss, this.#options.nowMs);
     if (!this.losses.some(({ id }) => id === newLoss.id)) this.losses.push(newLoss);
@@ -449,6 +505,11 @@ async function isThere(path: string): Promise<boolean> {
     return false;
   }
 }
+
+const namedIn = ({ segments, losses }: Manifest) => [...segments, ...losses.flatMap(({ entry }) => entry ?? [])];
+
+const sumOf = (entries: readonly ManifestEntry[], of: "events" | "eventBytes") =>
+  entries.reduce((sum, entry) => sum + entry[of], 0);
 
 const nameOf = ({ intervals, sequence }: Pick<SegmentMetadata, "intervals" | "sequence">) =>
   segmentName(intervals?.[0]?.[0] ?? sequence, sequence, "found", 0);

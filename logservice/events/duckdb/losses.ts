@@ -1,6 +1,7 @@
 import { type JournalLoss, journalLoss, lossId } from "../loss.ts";
 import type { Loss } from "../store.ts";
 import type { FolderIdentity } from "./folder-name.ts";
+import type { HeldEvents } from "./held-events.ts";
 import type { StoredLoss } from "./manifest.ts";
 
 /** A loss in a project's folder. Its id is the same whenever the same file is found missing. */
@@ -12,12 +13,33 @@ export function folderLoss(
   return { id: lossId(`${project}~${began}/${loss.file}`), atMs, ...loss };
 }
 
-/** As the store reports it. */
-export function toLoss(
+/** Whether a loss is one of that folder: lists of losses are copied and exchanged with folders. */
+export function isLossOf({ project, began }: FolderIdentity, { id, file, isPossible, held }: StoredLoss): boolean {
+  return id === lossId(`${project}~${began}/${isPossible ? mark(held) : file}`);
+}
+
+const mark = (held: HeldEvents | undefined) => `?${held?.newest ?? ""}.${held?.sum ?? ""}`;
+
+/** A loss of which nothing proves that it is none. Its id is another one if other events may be missing. */
+export function possibleLoss(
   { project, began }: FolderIdentity,
-  { id, file, reason, bytes, entry }: StoredLoss,
-  accepted: ReadonlySet<string>,
-): Loss {
+  { reason, bytes, held }: Pick<StoredLoss, "reason" | "bytes"> & { readonly held: HeldEvents | undefined },
+  atMs: number,
+): StoredLoss {
+  const id = lossId(`${project}~${began}/${mark(held)}`);
+  return { id, atMs, file: "", reason, bytes, isPossible: true, ...(held && { held }) };
+}
+
+/** When the lost events were, in nanoseconds since 1970; undefined if nothing tells. */
+export function rangeOf({ entry, held }: StoredLoss): { readonly first: bigint; readonly last: bigint } | undefined {
+  const range = entry ?? held;
+  return range && { first: BigInt(range.first), last: BigInt(range.last) };
+}
+
+/** As the store reports it. */
+export function toLoss({ project, began }: FolderIdentity, loss: StoredLoss, accepted: ReadonlySet<string>): Loss {
+  const { id, file, reason, bytes, entry, isPossible = false } = loss;
+  const range = rangeOf(loss);
   return {
     id,
     project,
@@ -25,8 +47,9 @@ export function toLoss(
     reason,
     bytes,
     events: entry?.events,
-    firstMs: entry && Number(BigInt(entry.first) / 1_000_000n),
-    lastMs: entry && Number(BigInt(entry.last) / 1_000_000n) + 1,
+    firstMs: range && Number(range.first / 1_000_000n),
+    lastMs: range && Number(range.last / 1_000_000n) + 1,
+    isPossible,
     isAccepted: accepted.has(id),
   };
 }
@@ -52,12 +75,10 @@ export class Losses {
     range?: { readonly from: bigint; readonly to: bigint },
   ): number {
     let sum = 0;
-    for (const { id, bytes, entry } of losses) {
-      const isTouched =
-        range === undefined ||
-        entry === undefined ||
-        (BigInt(entry.last) >= range.from && BigInt(entry.first) < range.to);
-      if (isTouched && !this.#accepted.has(id)) sum += Math.max(1, bytes);
+    for (const loss of losses) {
+      const own = rangeOf(loss);
+      const isTouched = range === undefined || own === undefined || (own.last >= range.from && own.first < range.to);
+      if (isTouched && !this.#accepted.has(loss.id)) sum += Math.max(1, loss.bytes);
     }
     // The times of these events are not known, and usually not their project either.
     for (const loss of this.#journal) {

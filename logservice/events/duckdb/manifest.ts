@@ -2,6 +2,7 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
+import type { HeldEvents } from "./held-events.ts";
 import { type Fault, type Integrity, unreadable } from "./integrity.ts";
 
 export const MANIFEST = "manifest.json";
@@ -54,6 +55,10 @@ export interface StoredLoss {
   readonly bytes: number;
   /** The manifest's entry of the file, so that the file is used again if it is put back. */
   readonly entry?: ManifestEntry;
+  /** Whether it is not known that anything is missing: only that nothing proves the opposite. */
+  readonly isPossible?: boolean;
+  /** The events of which some may be missing. */
+  readonly held?: HeldEvents;
 }
 
 export type ReadManifest =

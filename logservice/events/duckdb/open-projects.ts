@@ -5,7 +5,7 @@ import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
 import type { StoreSettings } from "../settings.ts";
-import { findFolders, finishRemoval, planFolders } from "./find-folders.ts";
+import { clearPlaces, findFolders, finishRemoval, planFolders } from "./find-folders.ts";
 import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
 import { FOLDER_LIST, FolderList } from "./folder-list.ts";
@@ -33,7 +33,8 @@ export async function openProjects(
       file: join(directory, file),
     });
   }
-  const folders = await findFolders(folder, { list: list.all, deletions: journal.deletions, inspector, log });
+  const search = { list: list.all, deletions: journal.deletions, inspector, log };
+  const folders = await clearPlaces(folder, await findFolders(folder, search), log);
   for (const one of folders.removed) await finishRemoval(folder, one.folder, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {

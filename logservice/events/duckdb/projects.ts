@@ -2,9 +2,8 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory } from "../durable.ts";
 import type { Memtables } from "../memtables.ts";
-import type { FolderList } from "./folder-list.ts";
+import type { FolderList, FolderNote } from "./folder-list.ts";
 import { folderName } from "./folder-name.ts";
-import type { Segment } from "./segment.ts";
 import { Segments, type SegmentsOptions } from "./segments.ts";
 
 interface ProjectsOptions extends SegmentsOptions {
@@ -54,7 +53,7 @@ export class ProjectSegments {
     const { directory, folders, memtables } = this.#options;
     const made = await mkdir(segments.directory, { recursive: true });
     if (made !== undefined) await syncDirectory(directory);
-    if (made !== undefined) await segments.note();
+    if (made !== undefined) await segments.save();
     // Not before: a listed folder counts as lost if it is not there, or has no manifest.
     const after = this.deletions.get(segments.project);
     const first = memtables.journalRangesOf(segments.project)[0]?.first;
@@ -63,14 +62,14 @@ export class ProjectSegments {
     if (segments.isDeleted) await this.#remove(segments);
   }
 
-  /** Writes down the last sequence of each project's segments, so that an older copy of a folder is recognized. */
-  noteNewest(): Promise<void> {
-    return this.#options.folders.note(this.values().map((one) => [folderName(one), lastSequence(one.all)] as const));
+  /** Notes what the segments of each project hold, so that a folder that lacks some of it is recognized. */
+  noteHeld(): Promise<void> {
+    return this.#options.folders.note(this.values().flatMap(noteOf));
   }
 
-  /** The same for a project of whose segments only some will be left. */
-  noteLeft(segments: Segments, remaining: readonly Pick<Segment, "sequence">[]): Promise<void> {
-    return this.#options.folders.note([[folderName(segments), lastSequence(remaining)]]);
+  /** The same for a project whose oldest events are about to go. */
+  noteLeft(segments: Segments): Promise<void> {
+    return this.#options.folders.note(noteOf(segments));
   }
 
   /** Sequence of the deletion after which a project started again; 0 if none is known. */
@@ -105,5 +104,7 @@ export class ProjectSegments {
   }
 }
 
-const lastSequence = (segments: readonly Pick<Segment, "sequence">[]) =>
-  segments.reduce((last, { sequence }) => Math.max(last, sequence), 0);
+function noteOf(segments: Segments): [folder: string, note: FolderNote][] {
+  const note = segments.note;
+  return note === undefined ? [] : [[folderName(segments), note]];
+}

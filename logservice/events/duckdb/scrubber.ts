@@ -72,7 +72,7 @@ export class Scrubber {
           read.add(segment.path);
           await this.#read(segments, segment);
         }
-        await segments.note();
+        await segments.save();
       }
     });
   }
@@ -121,7 +121,7 @@ export class Scrubber {
     if (due === undefined) return false;
     await this.#read(due.segments, due.segment, { bytesPerSecond: BYTES_PER_SECOND, clock });
     // Once for all files of a project that are due.
-    if (this.#due()?.segments !== due.segments) await due.segments.note().catch(() => {});
+    if (this.#due()?.segments !== due.segments) await due.segments.save().catch(() => {});
     return true;
   }
 

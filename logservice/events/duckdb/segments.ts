@@ -3,8 +3,10 @@ import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { errorCode, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
+import type { FolderNote } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { FolderPlan, PlannedSegment } from "./folder-plan.ts";
+import { heldEvents } from "./held-events.ts";
 import {
   type Fault,
   faultOf,
@@ -15,7 +17,7 @@ import {
   stampOf,
   unreadable,
 } from "./integrity.ts";
-import { folderLoss } from "./losses.ts";
+import { folderLoss, rangeOf } from "./losses.ts";
 import {
   LOSSES,
   MANIFEST,
@@ -58,9 +60,16 @@ export class Segments {
   readonly #obsolete = new Set<string>();
   /** Files that the manifest names as dropped, until they are gone. */
   readonly #dropped = new Set<string>();
+  /** New segments that a manifest may name which could not be written: they stay until one without them is durable. */
+  readonly #unsure = new Set<string>();
   readonly #checks = new Map<string, Promise<Fault | undefined>>();
   /** The manifest as it was written last. */
   #manifest: Stamp | undefined;
+  /** The manifest that was durable last. */
+  #saved: { readonly segments: readonly Segment[]; readonly losses: readonly StoredLoss[] } | undefined;
+  /** Events before this instant are about to go, or gone. */
+  #cutoff: bigint | undefined;
+  #noted: { readonly of: readonly unknown[]; readonly note: FolderNote } | undefined;
   #hasLosses = false;
   #isDeleted = false;
   #change: Promise<void> = Promise.resolve();
@@ -89,9 +98,12 @@ export class Segments {
     opened.#flushed = plan.flushed;
     if (plan.blocked !== undefined) {
       opened.#blocked = `${plan.directory} ${plan.blocked}`;
+      const isTaken = plan.blocked.startsWith("is that of");
       options.log(
         "error",
-        "events are missing: the folder of a project cannot be read; make it readable for this user, then start again",
+        isTaken
+          ? "events are missing: another folder is in the place of a project's; give it its own name, then start again"
+          : "events are missing: the folder of a project cannot be read; make it readable for this user, then start again",
         {
           folder: plan.directory,
           error: plan.blocked,
@@ -116,15 +128,21 @@ export class Segments {
       if (from !== file) await this.#attempt(() => rename(join(directory, from), join(directory, file)));
       if (isSaid) this.#options.log("warn", "adopted a segment that no manifest named", { project, file });
     }
-    for (const { file } of plan.returned) this.#options.log("warn", "a lost segment is back", { project, file });
+    for (const { file, isPossible } of plan.returned) {
+      if (isPossible) this.#options.log("warn", "all events of a project are there again", { project });
+      else this.#options.log("warn", "a lost segment is back", { project, file });
+    }
     for (const { file, reason } of plan.quarantined) {
       const quarantinePath = await this.#attempt(() => this.#quarantine(file));
       // A file beside a segment is reported with the segment.
       if (quarantinePath !== undefined && ownerOf(file) === undefined)
         tell(`a file ${reason}; it was quarantined`, { file: quarantinePath });
     }
-    for (const { id, file, reason } of plan.losses) {
-      tell(`events are missing: ${file === "" ? "" : "a file "}${reason}`, { file: join(directory, file), loss: id });
+    for (const { id, file, reason, isPossible } of plan.losses) {
+      const message = isPossible
+        ? `events may be missing: ${reason}`
+        : `events are missing: ${file === "" ? "" : "a file "}${reason}`;
+      tell(message, { file: join(directory, file), loss: id });
     }
     if (plan.manifest === "is missing" || plan.manifest === "is damaged") {
       if (plan.segments.length + plan.losses.length > 0 || plan.manifest === "is damaged")
@@ -156,6 +174,7 @@ export class Segments {
     // The folder is created again with the next events.
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
+      this.#saved = { segments, losses: this.#losses };
       for (const file of plan.superseded) await this.#attempt(() => rm(join(directory, file), { force: true }));
       this.#dropped.clear();
       return;
@@ -224,6 +243,30 @@ export class Segments {
     return this.#losses;
   }
 
+  /** Says in the list of folders what the manifest says; undefined if there is no manifest. */
+  get note(): FolderNote | undefined {
+    if (this.#saved === undefined) return undefined;
+    const { segments, losses } = this.#saved;
+    const cutoff = this.#cutoff;
+    const of = [segments, losses, cutoff];
+    if (this.#noted === undefined || of.some((one, i) => one !== this.#noted!.of[i])) {
+      const isLeft = ({ last }: { last: string }) => cutoff === undefined || BigInt(last) >= cutoff;
+      const entries = [...segments.map(entryOf), ...losses.flatMap(({ entry }) => entry ?? [])].filter(isLeft);
+      const newest = entries.reduce((most, { sequence }) => Math.max(most, sequence), 0);
+      this.#noted = { of, note: { newest, held: heldEvents(entries) } };
+    }
+    return this.#noted.note;
+  }
+
+  /**
+   * Events before an instant are about to go: `note` leaves them out from now on. Returns whether there are any.
+   */
+  leave(cutoff: bigint): boolean {
+    this.#cutoff = cutoff;
+    const isGoing = ({ last }: { last: bigint }) => last < cutoff;
+    return this.#segments.some(isGoing) || this.#losses.some(({ entry }) => entry && BigInt(entry.last) < cutoff);
+  }
+
   /** Why nothing may be written to the folder. */
   get blocked(): string | undefined {
     return this.#blocked;
@@ -259,7 +302,15 @@ export class Segments {
         flushed: Math.max(flushed ?? 0, this.#flushed),
         dropped: [...this.#dropped, ...there.map(({ path }) => basename(path))],
       };
-      await this.#writeManifest(next);
+      // A flush that failed is tried again with the same files.
+      for (const { path } of added) this.#unsure.delete(basename(path));
+      try {
+        await this.#writeManifest(next);
+      } catch (error) {
+        // It may be there all the same: if its folder could not be synced, or the process ends now.
+        for (const { path } of added) this.#unsure.add(basename(path));
+        throw error;
+      }
       this.#segments = next.segments;
       this.#flushed = next.flushed;
       for (const { path } of there) this.#dropped.add(basename(path));
@@ -274,9 +325,10 @@ export class Segments {
     return this.#serialize(async () => {
       if (this.#isDeleted || this.#blocked !== undefined || stampOrNone(this.directory) === undefined) return;
       const beforeMs = Number(before / 1_000_000n);
-      const losses = this.#losses.filter(({ entry, atMs }) =>
-        entry ? BigInt(entry.last) >= before : atMs >= beforeMs,
-      );
+      const losses = this.#losses.filter((loss) => {
+        const range = rangeOf(loss);
+        return range === undefined ? loss.atMs >= beforeMs : range.last >= before;
+      });
       if (losses.length < this.#losses.length) {
         this.#losses = losses;
         await this.#writeManifest();
@@ -348,7 +400,7 @@ export class Segments {
   }
 
   /** Records the integrity of the files as it is now: when each was last read as a whole. */
-  note(): Promise<void> {
+  save(): Promise<void> {
     return this.#serialize(async () => {
       if (stampOrNone(this.directory) !== undefined && !this.#isDeleted && this.#blocked === undefined)
         await this.#writeManifest();
@@ -391,6 +443,11 @@ export class Segments {
     return done;
   }
 
+  /** Removes a new segment that was not added after all, as soon as no manifest can name it. */
+  async abandon(path: string): Promise<void> {
+    if (!this.#unsure.has(basename(path))) await removeSegment(path);
+  }
+
   /** The segments as they are now, and what is lost; their files stay until `release`. */
   snapshot(): { segments: readonly Segment[]; losses: readonly StoredLoss[]; release: () => void } {
     const segments = this.#segments;
@@ -424,7 +481,8 @@ export class Segments {
   } = {}): Promise<void> {
     const { directory, project, began } = this;
     const losses = this.#losses;
-    const manifest = { version: 2, project, began, flushed, segments: segments.map(entryOf), dropped, losses } as const;
+    const named = { segments: segments.map(entryOf), dropped: [...dropped, ...this.#unsure] };
+    const manifest = { version: 2, project, began, flushed, ...named, losses } as const;
     if (losses.length > 0 || this.#hasLosses) {
       // Nothing else records missing files if the manifest is lost.
       await writeDurably(join(directory, LOSSES), printWithChecksum(losses));
@@ -440,6 +498,11 @@ export class Segments {
       await writeManifest(directory, manifest);
     }
     this.#manifest = stampOf(join(directory, MANIFEST));
+    this.#saved = { segments, losses };
+    for (const file of this.#unsure) {
+      this.#unsure.delete(file);
+      void removeSegment(join(directory, file)).catch(() => {});
+    }
   }
 
   /** Rewrites the manifest if another process removed or changed it. */

@@ -22,6 +22,8 @@ export class Journal {
   #rotations: (() => Promise<void>)[] = [];
   #running: Promise<void> | undefined;
   #failure: Error | undefined;
+  /** Empty files that the list on the disk may name: they stay until one without them is durable. */
+  readonly #unsure = new Set<string>();
   /** Why there is no file to write to: the active one is gone, and no other can be begun. */
   #detached: Error | undefined;
   readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
@@ -85,6 +87,7 @@ export class Journal {
 
   async remove(file: JournalFile): Promise<void> {
     await this.#list.remove(file.begin);
+    await this.#removeUnsure();
     await rm(file.path, { force: true });
     await syncDirectory(this.#directory);
   }
@@ -168,16 +171,34 @@ export class Journal {
 
   async #beginFile(next: JournalFile): Promise<FileHandle> {
     await this.#makeDirectory();
-    const handle = await open(next.path, "wx");
+    const isUnsure = this.#unsure.has(next.path);
+    const handle = isUnsure ? await openEmpty(next.path) : await open(next.path, "wx");
     try {
       await syncDirectory(this.#directory);
-      await this.#list.rotate(this.#file.begin, this.#length, next.begin);
     } catch (error) {
       await handle.close();
-      await unlink(next.path);
+      if (!isUnsure) await unlink(next.path);
       throw error;
     }
+    try {
+      await this.#list.rotate(this.#file.begin, this.#length, next.begin);
+    } catch (error) {
+      // The new list may be there all the same: if its folder could not be synced, or the process ends now.
+      this.#unsure.add(next.path);
+      await handle.close();
+      throw error;
+    }
+    this.#unsure.delete(next.path);
+    await this.#removeUnsure();
     return handle;
+  }
+
+  /** To be called when the list is durable: it names none of them. */
+  async #removeUnsure(): Promise<void> {
+    for (const path of this.#unsure) {
+      await rm(path, { force: true });
+      this.#unsure.delete(path);
+    }
   }
 
   /** The folder may have been removed; if the one that it was in is gone as well, nothing can be written. */

@@ -6,6 +6,7 @@ import type { MailMessage } from "../../mail/mailer.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { defangedText } from "../defanged-text.ts";
 import { harmlessMessage, jsonValueText } from "../harmless-message.ts";
+import { sampleLine } from "../sample-line.ts";
 import {
   conditionText,
   digestHeadline,
@@ -86,7 +87,7 @@ const MAX_EVENTS = 30;
 const MAX_LINES = 60;
 /** Characters of a query that is copied. */
 const MAX_QUERY = 2_000;
-/** Characters of an event's message and of its fields. */
+/** Characters of an event's line and of its other fields. */
 const MAX_MESSAGE = 400;
 const MAX_FIELDS = 200;
 /** Characters of a level, and of a time that is not in our form. */
@@ -120,8 +121,8 @@ function factsOf(message: AlertMessage, query: string): Parts["facts"] {
 
 function textOf(message: AlertMessage, { summary, facts, url, events, hasMore }: Parts): string {
   const sampled = events.map((event) => {
-    const fields = fieldsText(event);
-    return `${timeText(event)} ${defangedText(event.level, MAX_LEVEL)}  ${defangedText(event.message, MAX_MESSAGE)}${fields && `\n    ${fields}`}`;
+    const { line, fields } = textsOf(event);
+    return `${timeText(event)} ${defangedText(event.level, MAX_LEVEL)}  ${line}${fields && `\n    ${fields}`}`;
   });
   const parts = [
     summary,
@@ -158,8 +159,8 @@ ${events.length > 0 && eventsTable(events, hasMore)}`;
 
 function eventsTable(events: readonly Event[], hasMore: boolean): Html {
   const rows = events.map((event) => {
-    const fields = fieldsText(event);
-    return html`<tr><td style="padding:8px 0;${RULE}overflow-wrap:anywhere"><div style="${SMALL}">${timeText(event)} <b style="font-weight:600">${defangedText(event.level, MAX_LEVEL)}</b></div><code style="${CODE}">${defangedText(event.message, MAX_MESSAGE)}</code>${fields !== "" && html`<div style="${SMALL}"><code style="${CODE}">${fields}</code></div>`}</td></tr>
+    const { line, fields } = textsOf(event);
+    return html`<tr><td style="padding:8px 0;${RULE}overflow-wrap:anywhere"><div style="${SMALL}">${timeText(event)} <b style="font-weight:600">${defangedText(event.level, MAX_LEVEL)}</b></div><code style="${CODE}">${line}</code>${fields !== "" && html`<div style="${SMALL}"><code style="${CODE}">${fields}</code></div>`}</td></tr>
 `;
   });
   return html`<h2 style="margin:24px 0 8px;font-size:16px;line-height:1.3">${samplesTitle(hasMore)}</h2>
@@ -202,10 +203,11 @@ function timeText({ timestamp }: Event): string {
   return Number.isNaN(ms) ? defangedText(timestamp, MAX_LEVEL) : new Date(ms).toISOString().slice(11, 19);
 }
 
-/** The first fields of an event on one line. */
-function fieldsText({ fields }: Event): string {
+/** An event in one line, and the first of its other fields in another. */
+function textsOf(event: Event): { readonly line: string; readonly fields: string } {
+  const { line, fields } = sampleLine(event);
   const texts = Object.entries(fields)
     .slice(0, MAX_FIELDS / 2)
     .map(([name, value]) => `${name}=${jsonValueText(value)}`);
-  return defangedText(texts.join(" "), MAX_FIELDS);
+  return { line: defangedText(line, MAX_MESSAGE), fields: defangedText(texts.join(" "), MAX_FIELDS) };
 }

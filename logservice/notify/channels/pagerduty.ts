@@ -2,6 +2,7 @@ import { shownText } from "../../html/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
+import { sampleLine } from "../sample-line.ts";
 import { conditionText, eventsUrl, groupText, headline, valueText } from "../wording.ts";
 
 export interface PagerDutyTarget {
@@ -76,7 +77,7 @@ function payloadOf(message: AlertMessage) {
       events: message.events.slice(0, MAX_EVENTS).map((event) => ({
         timestamp: event.timestamp,
         level: event.level,
-        message: shownText(event.message, MAX_MESSAGE),
+        message: shownText(sampleLine(event).line, MAX_MESSAGE),
       })),
     },
   };

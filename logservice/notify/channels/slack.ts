@@ -2,6 +2,7 @@ import { shownText } from "../../html/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
+import { sampleLine } from "../sample-line.ts";
 import {
   conditionText,
   digestHeadline,
@@ -102,8 +103,9 @@ function field(title: string, value: string, short: boolean) {
 }
 
 function samples({ events }: AlertMessage): string {
-  const lines = events.slice(0, MAX_EVENTS).map(({ timestamp, level, message }) => {
-    return `${shownText(timestamp, 40)} ${shownText(level, 20)}  ${shownText(message, MAX_MESSAGE)}`;
+  const lines = events.slice(0, MAX_EVENTS).map((event) => {
+    const line = shownText(sampleLine(event).line, MAX_MESSAGE);
+    return `${shownText(event.timestamp, 40)} ${shownText(event.level, 20)}  ${line}`;
   });
   return lines.join("\n");
 }

@@ -25,6 +25,7 @@ import { setMuted } from "./mute.ts";
 import { NewAlert } from "./new-alert.tsx";
 import { alertPath, listPath } from "./paths.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
+import { paceWords } from "./words.ts";
 
 /** An alert, or a new one: its address may say what it begins with. */
 export function Alert({ projectId, id }: { readonly projectId: string; readonly id: string }) {
@@ -182,11 +183,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
             )}
           </span>
         </div>
-        {alert.failure !== "" && (
-          <p class="note warning spaced">
-            The alert cannot be evaluated: <Text text={alert.failure ?? ""} />
-          </p>
-        )}
+        <EvaluationNotes alert={alert} />
       </section>
       {alert.description?.trim() && (
         <section class="card" aria-labelledby="what-to-do">
@@ -254,6 +251,21 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
           Nobody is notified any more. Its history is kept for 90 days.
         </RemoveDialog>
       )}
+    </>
+  );
+}
+
+/** Why it cannot be evaluated, and that it is evaluated seldom. */
+function EvaluationNotes({ alert }: { readonly alert: Stored }) {
+  const seldom = paceWords(alert);
+  return (
+    <>
+      {alert.failure !== "" && (
+        <p class="note warning spaced">
+          The alert cannot be evaluated: <Text text={alert.failure ?? ""} />
+        </p>
+      )}
+      {seldom !== undefined && <p class="note warning spaced">{seldom}</p>}
     </>
   );
 }

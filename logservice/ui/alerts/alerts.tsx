@@ -16,7 +16,7 @@ import { isUndelivered, sinceOf } from "./history.ts";
 import { setMuted } from "./mute.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
 import { useMeasured } from "./use-alert-query.ts";
-import { conditionWords } from "./words.ts";
+import { conditionWords, paceWords } from "./words.ts";
 
 /** How often the states are asked for again. */
 const AGAIN_MS = 15_000;
@@ -132,6 +132,7 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
   const measured = useMeasured(query);
   const team = teamId.value;
   const since = episodes && sinceOf(alert, episodes);
+  const seldom = paceWords(alert);
   return (
     <tr>
       <td>
@@ -148,6 +149,7 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
             <Text text={alert.failure ?? ""} />
           </span>
         )}
+        {seldom !== undefined && <span class="reason">{seldom}</span>}
       </td>
       <td>{conditionWords({ operator, threshold, interval, for: alert.for }, measured)}</td>
       <td>

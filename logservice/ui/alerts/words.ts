@@ -1,3 +1,4 @@
+import type { Alert } from "../../../schema/rpc.generated.ts";
 import { condition, durationText, type Measured } from "../../notify/condition.ts";
 import { number } from "../kit/numbers.ts";
 import { type AlertDraft, conditionProblem, type NumberName, numberIn } from "./draft.ts";
@@ -18,6 +19,13 @@ export function conditionWords(
 export function valueWords(value: number, { what, unit }: Measured): string {
   if (unit !== "") return `${number(value)} ${unit}`;
   return what === "events" ? `${number(value)} ${value === 1 ? "event" : "events"}` : number(value);
+}
+
+/** Says of an alert that it is evaluated less often than its interval: undefined if it is not. */
+export function paceWords({ interval = 5, evaluated_every: every = interval }: Partial<Alert>): string | undefined {
+  if (every <= interval) return undefined;
+  const seldom = `Evaluated every ${durationText(every)} instead of every ${durationText(interval)}`;
+  return `${seldom}, because its query takes too long: narrow it.`;
 }
 
 /** The behaviour of a draft, in sentences; undefined while its numbers are not valid. */

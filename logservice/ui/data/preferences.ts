@@ -6,6 +6,8 @@ export const theme = kept<"auto" | "light" | "dark">("theme", "auto", ["auto", "
 export const zone = kept<"utc" | "local">("zone", "utc", ["utc", "local"]);
 /** Whether long messages go on in further lines. */
 export const wrap = kept<"one line" | "wrapped">("wrap", "one line", ["one line", "wrapped"]);
+/** Whether the request and the response of one id are one row. */
+export const requests = kept<"folded" | "apart">("requests", "folded", ["folded", "apart"]);
 /** Whether the facets are shown, where there is room for both. */
 export const facets = kept<"shown" | "hidden">("facets", "shown", ["shown", "hidden"]);
 /** Whether single letters do something. Who dictates, or presses keys by accident, turns them off. */

@@ -1,8 +1,9 @@
-import { useEffect, useMemo, useState } from "preact/hooks";
+import { useMemo, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { copy } from "../kit/copy.tsx";
-import { count, timeText, zoneName } from "../kit/format.ts";
+import { timeText, zoneName } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
+import { DetailHeading } from "./detail-heading.tsx";
 import { FieldTree } from "./field-tree.tsx";
 import { jsonIn } from "./json-text.ts";
 import { JsonTree } from "./json-tree.tsx";
@@ -26,28 +27,16 @@ export interface DetailProps {
   onClose(): void;
 }
 
-/** A message of more characters is folded at first. */
-const LONG = 1_200;
-/** The same where the whole of it follows as a tree. */
-const BESIDE_TREE = 160;
-/** Whether a message is a sentence: others, such as the trace of a stack, are read in the letters of a program. */
-const isPlain = (message: string) => message.length <= BESIDE_TREE && !message.includes("\n");
-
 /** One event: its message, time and level, what to do with it, and its fields as a tree. */
 export function Detail(props: DetailProps) {
   const { event, actions, columns, link, onAround, isRequest, onRequest, isOldestFirst, onAbove, onBelow, onClose } =
     props;
   const [above, below] = isOldestFirst ? ["Older", "Newer"] : ["Newer", "Older"];
-  const [isWhole, setWhole] = useState(false);
   const [isRaw, setRaw] = useState(false);
-  useEffect(() => setWhole(false), [event.id]);
   const json = JSON.stringify(event, null, 2);
   // Many programs write JSON where the message belongs.
   const inMessage = useMemo(() => jsonIn(event.message), [event.message]);
   const [isTree, setTree] = useState(true);
-  const most = inMessage && isTree && !isRaw ? BESIDE_TREE : LONG;
-  const isLong = event.message.length > most;
-  const message = isLong && !isWhole ? `${event.message.slice(0, most)}${most < LONG ? "…" : ""}` : event.message;
   return (
     <>
       <header>
@@ -90,14 +79,7 @@ export function Detail(props: DetailProps) {
           ✕
         </button>
       </header>
-      <h2 class={isPlain(event.message) ? undefined : "whole"}>
-        <Text text={message} keepsLines />
-        {isLong && (
-          <button type="button" class="button small" onClick={() => setWhole(!isWhole)}>
-            {isWhole ? "Show less" : `Show all ${count(event.message.length)} characters`}
-          </button>
-        )}
-      </h2>
+      <DetailHeading event={event} isCut={inMessage !== undefined && isTree && !isRaw} />
       {event.truncated && <p class="note warning">The message was too long. Only its beginning was stored.</p>}
       <div class="row actions">
         <button type="button" class="button small" title="All events 30 s before and after" onClick={onAround}>

@@ -3,23 +3,21 @@ import type { Event } from "../../../schema/rpc.generated.ts";
 import { wrap } from "../data/preferences.ts";
 import { timeParts } from "../kit/format.ts";
 import { isNarrow } from "../kit/narrow.ts";
-import type { Rows } from "../rows/rows.ts";
-import { type ListControl, VirtualList } from "../rows/virtual-list.tsx";
+import { VirtualList } from "../rows/virtual-list.tsx";
 import { columnLayout } from "./column-widths.ts";
 import { EventHead } from "./event-head.tsx";
 import { EventRow } from "./event-row.tsx";
-import type { Live } from "./live.ts";
+import { ListNote } from "./list-note.tsx";
+import { commonFields, isCommon, LEAST_EVENTS } from "./row-line.ts";
+import type { ListView } from "./use-list.ts";
 
 export interface EventListProps {
-  readonly rows: Rows | undefined;
+  readonly list: ListView;
   readonly isOldestFirst: boolean;
-  readonly live: Live | undefined;
   readonly times: { readonly startMs: number; readonly stopMs: number };
   readonly columns: readonly string[];
   /** Events whose values say how wide the columns are. */
   readonly newest: readonly Event[] | undefined;
-  readonly chosen: number;
-  readonly control: ListControl;
   onChoose(row: number): void;
   onOpen(row: number, event: Event): void;
   onClose(): void;
@@ -33,21 +31,9 @@ const TWO_LINES_HEIGHT = 44;
 
 /** The events that were found, the newest or the oldest first; those that have just arrived are above the newest. */
 export function EventList(props: EventListProps) {
-  const {
-    rows,
-    isOldestFirst,
-    live,
-    times,
-    columns,
-    newest,
-    chosen,
-    control,
-    onChoose,
-    onOpen,
-    onClose,
-    onMove,
-    onColumns,
-  } = props;
+  const { list, isOldestFirst, times, columns, newest, onChoose, onOpen, onClose, onMove, onColumns } = props;
+  const { rows, live, control, isHidden } = list;
+  const chosen = list.chosen.value;
   const [, redraw] = useState(0);
   // Drawn again when events were read: with the next frame, as a page that changes amid a scroll is laid out twice.
   useEffect(() => {
@@ -74,6 +60,8 @@ export function EventList(props: EventListProps) {
     const { tracks, least } = columnLayout(columns, sample ?? arrived.slice(0, 100), hasDay);
     return { "--event-columns": tracks, "--list-width": `${least}px` };
   }, [hasDay, columns.join("\n"), sample, isEmpty]);
+  const [common, meet] = useCommon(sample, arrived, () => redraw((n) => n + 1));
+  const fold = list.fold();
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);
   latest.current = chosen;
@@ -89,7 +77,8 @@ export function EventList(props: EventListProps) {
       event.preventDefault();
       // Where nothing is chosen, a step begins at what is seen.
       const from = latest.current >= 0 || Math.abs(step) === total ? latest.current + step : (control.first?.() ?? 0);
-      const next = Math.max(0, Math.min(total - 1, from));
+      const bounded = Math.max(0, Math.min(total - 1, from));
+      const next = shownNear(list, bounded, Math.sign(step));
       latest.current = next;
       onChoose(next);
       control.show?.(next, "nearest");
@@ -114,6 +103,7 @@ export function EventList(props: EventListProps) {
         if (it !== undefined) onOpen(row, it);
       }}
     >
+      <ListNote common={columns.length === 0 ? common : NO_COMMON} pairs={list.pairs()} />
       <VirtualList
         id="events"
         head={columns.length > 0 && <EventHead control={control} columns={columns} onColumns={onColumns} />}
@@ -121,20 +111,60 @@ export function EventList(props: EventListProps) {
         count={total}
         rowHeight={isNarrow.value && columns.length > 0 ? TWO_LINES_HEIGHT : ROW_HEIGHT}
         isMeasured={isWrapped}
+        isHidden={isHidden}
+        hidden={fold.count}
         chosen={chosen}
         control={control}
         onMove={onMove}
         onKeyDown={onKeyDown}
-        row={(index) => (
-          <EventRow
-            event={at(index)}
-            columns={columns}
-            hasDay={hasDay}
-            isNarrow={isNarrow.value}
-            isWrapped={isWrapped}
-          />
-        )}
+        row={(index) => {
+          const event = at(index);
+          if (event !== undefined) meet(event);
+          return (
+            <EventRow
+              event={event}
+              request={event && fold.requestOf(event)}
+              columns={columns}
+              common={common}
+              hasDay={hasDay}
+              isNarrow={isNarrow.value}
+              isWrapped={isWrapped}
+            />
+          );
+        }}
       />
     </div>
   );
+}
+
+/** A row if it is shown, or the next one that way; if nothing is shown there, the last one before it. */
+function shownNear({ isHidden, shownFrom }: ListView, row: number, by: number): number {
+  const shown = isHidden(row) ? shownFrom(row, by) : row;
+  return isHidden(shown) ? shownFrom(shown, -by) : shown;
+}
+
+const NO_COMMON: ReadonlyMap<string, string> = new Map();
+
+/**
+ * The fields that all rows have in common, by those that were read first or else have arrived, and a function for each event
+ * that is drawn: one that lacks such a field, or has another value, ends that.
+ */
+function useCommon(
+  sample: readonly Event[] | undefined,
+  arrived: readonly Event[],
+  changed: () => void,
+): readonly [ReadonlyMap<string, string>, (event: Event) => void] {
+  const isEnough = arrived.length >= LEAST_EVENTS;
+  const common = useMemo(() => new Map(commonFields(sample ?? arrived)), [sample, isEnough]);
+  const awaited = useRef(0);
+  const meet = (event: Event): void => {
+    for (const [name, text] of common) {
+      if (isCommon(event, name, text)) continue;
+      common.delete(name);
+      // Rows above it were drawn without the field.
+      cancelAnimationFrame(awaited.current);
+      awaited.current = requestAnimationFrame(changed);
+    }
+  };
+  return [common, meet];
 }

@@ -3,10 +3,15 @@ import type { Event } from "../../../schema/rpc.generated.ts";
 import { timeParts } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { textOfValue, valueAt } from "./field-values.ts";
+import { type RowLine, rowLine } from "./row-line.ts";
 
 export interface EventRowProps {
   readonly event: Event | undefined;
+  /** The request of a response that has no row of its own. */
+  readonly request: Event | undefined;
   readonly columns: readonly string[];
+  /** The fields that all rows have with the same value. */
+  readonly common: ReadonlyMap<string, string>;
   /** Whether the rows are of more than one day. */
   readonly hasDay: boolean;
   /** Whether the columns are in a line of their own, with their names, for want of room. */
@@ -18,8 +23,8 @@ export interface EventRowProps {
 const MOST_IN_LINE = 1_000;
 const MOST_WRAPPED = 3_000;
 
-/** An event as a row of the list: its time, level, chosen columns, message, and fields as room allows. */
-export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventRowProps) {
+/** An event as a row of the list: its time, level, chosen columns, summary, and fields as room allows. */
+export function EventRow({ event, request, columns, common, hasDay, isNarrow, isWrapped }: EventRowProps) {
   if (event === undefined)
     return (
       <span role="gridcell" class="event-waiting">
@@ -27,8 +32,7 @@ export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventR
       </span>
     );
   const { day, second, ms } = timeParts(Date.parse(event.timestamp));
-  const most = isWrapped ? MOST_WRAPPED : MOST_IN_LINE;
-  const message = event.message.length > most ? `${event.message.slice(0, most)}…` : event.message;
+  const line = rowLine(event, { request, common, isWrapped });
   return (
     <>
       <time role="gridcell" dateTime={event.timestamp}>
@@ -46,8 +50,8 @@ export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventR
           </span>
         ))}
       <span role="gridcell" class="message">
-        <Text text={message} keepsLines={isWrapped} />
-        {columns.length === 0 && <Fields event={event} />}
+        <Parts line={line} isWrapped={isWrapped} />
+        {columns.length === 0 && <Fields line={line} />}
       </span>
       {isNarrow && columns.length > 0 && (
         <span role="gridcell" class="columns-line">
@@ -67,20 +71,28 @@ export function EventRow({ event, columns, hasDay, isNarrow, isWrapped }: EventR
   );
 }
 
-/** So many fields are worth a place beside the message. */
-const MOST_FIELDS = 8;
+function Parts({ line, isWrapped }: { readonly line: RowLine; readonly isWrapped: boolean }) {
+  let left = isWrapped ? MOST_WRAPPED : MOST_IN_LINE;
+  return line.parts.map(({ text, tone }, i) => {
+    const shown = text.length > left ? `${text.slice(0, left)}…` : text;
+    left = Math.max(0, left - text.length);
+    const said = <Text text={shown} keepsLines={isWrapped} />;
+    // Most rows are one plain text: an element fewer for each.
+    if (i === 0 && tone === "plain") return said;
+    return (
+      <span class={tone} key={i}>
+        {i > 0 && " "}
+        {said}
+      </span>
+    );
+  });
+}
 
-/** The fields that the message does not say already, short ones. */
-function Fields({ event: { message, fields } }: { readonly event: Event }) {
+/** The fields that the line does not say already, short ones. */
+function Fields({ line }: { readonly line: RowLine }) {
   const parts: ComponentChildren[] = [];
   let plain = "";
-  let fieldCount = 0;
-  for (const [name, value] of Object.entries(fields)) {
-    if (fieldCount === MOST_FIELDS) break;
-    if (typeof value === "object" && value !== null) continue;
-    const text = textOfValue(value);
-    if (text === "" || text.length > 60 || message.includes(text)) continue;
-    fieldCount++;
+  for (const [name, text] of line.fields) {
     if (PLAIN.test(name) && PLAIN.test(text)) {
       // One text for all of these: a list of so many elements would not scroll smoothly.
       plain += ` ${name}=${text}`;

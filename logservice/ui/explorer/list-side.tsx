@@ -46,14 +46,11 @@ export function ListSide({ state, list, choice, actions }: ListSideProps) {
         />
       ) : (
         <EventList
-          rows={rows}
+          list={list}
           isOldestFirst={view.isOldestFirst}
-          live={live}
           times={result?.times ?? { startMs: 0, stopMs: 0 }}
           columns={view.columns}
           newest={result?.newest.value}
-          chosen={list.chosen.value}
-          control={control}
           onChoose={choice.choose}
           onOpen={choice.openRow}
           onClose={choice.close}

@@ -81,7 +81,11 @@ export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, o
           <code>
             <Text text={near.words[0]!} />
           </code>
-          . A text is written in quotes.
+          . For a part of a message write{" "}
+          <code>
+            <Text text={`"*${near.words[0]}*"`} />
+          </code>
+          .
         </p>
       )}
       {near && near.unknown.length > 0 && (
@@ -95,7 +99,7 @@ export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, o
       )}
       {near && near.words.length === 0 && near.texts.length > 0 && (
         <p>
-          A text in quotes is looked for in messages alone.
+          A text in quotes alone is a whole message, and <code>"*a text*"</code> a part of one.
           {near.matches.length === 0 && (
             <>
               {" "}

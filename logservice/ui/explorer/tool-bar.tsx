@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
 import { go, here } from "../data/location.ts";
-import { facets, wrap } from "../data/preferences.ts";
+import { facets, requests, wrap } from "../data/preferences.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { copy } from "../kit/copy.tsx";
 import { late } from "../kit/late.tsx";
@@ -83,6 +83,13 @@ export function ToolBar({ state }: { readonly state: ExplorerState }) {
             isOn: wrap.value === "wrapped",
             onChoose: () => {
               wrap.value = wrap.value === "wrapped" ? "one line" : "wrapped";
+            },
+          },
+          {
+            text: "Fold requests into responses",
+            isOn: requests.value === "folded",
+            onChoose: () => {
+              requests.value = requests.value === "folded" ? "apart" : "folded";
             },
           },
           {

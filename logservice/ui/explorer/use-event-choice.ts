@@ -51,12 +51,14 @@ export function useEventChoice(state: ExplorerState, list: ListView): EventChoic
     [rows],
   );
   const step = (by: number): void => {
-    choose(chosen.value + by);
+    choose(list.shownFrom(chosen.value, by));
     control.show?.(chosen.value, "nearest");
   };
   return {
     ...{ open, openRow, close, choose },
-    previous: chosen.value > 0 ? () => step(-1) : undefined,
-    next: chosen.value >= 0 && chosen.value < list.total - 1 ? () => step(1) : undefined,
+    previous: hasStep(list, -1) ? () => step(-1) : undefined,
+    next: chosen.value >= 0 && hasStep(list, 1) ? () => step(1) : undefined,
   };
 }
+
+const hasStep = ({ chosen, shownFrom }: ListView, by: number) => shownFrom(chosen.value, by) !== chosen.value;

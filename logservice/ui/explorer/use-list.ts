@@ -1,9 +1,11 @@
 import { computed, effect, type ReadonlySignal, type Signal, useSignal } from "@preact/signals";
 import { useEffect, useMemo, useRef } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
+import { requests } from "../data/preferences.ts";
 import type { Rows } from "../rows/rows.ts";
 import type { ListControl } from "../rows/virtual-list.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
+import { type Fold, foldOf, NO_FOLD } from "./fold.ts";
 import { type LiveView, useLive } from "./use-live.ts";
 
 /** The list of events: those that were read, those that have arrived above them, and where a person is in it. */
@@ -23,6 +25,14 @@ export interface ListView {
   readonly mark: ReadonlySignal<number | undefined>;
   readonly control: ListControl;
   eventAt(row: number): Event | undefined;
+  /** The requests and responses that belong together, whether or not they are one row. */
+  pairs(): Fold;
+  /** The same if they are one row. */
+  fold(): Fold;
+  /** Whether a row is left out, as what it says is in another one. */
+  isHidden(row: number): boolean;
+  /** The row that is so many shown rows below, or above if negative; the last on the way if there are fewer. */
+  shownFrom(row: number, steps: number): number;
   /** How many events are above the rows at the time of the call. */
   arrivedNow(): number;
 }
@@ -64,11 +74,45 @@ export function useList(state: ExplorerState): ListView {
       }),
     [rows, live, isOldestFirst],
   );
+  const pairs = usePairs(rows, listed);
+  const fold = () => (requests.value === "folded" ? pairs() : NO_FOLD);
+  const total = arrived + read.value;
+  const isHidden = (row: number): boolean => {
+    // One that is open by its address has a row.
+    if (row === chosen.peek() || fold().count === 0) return false;
+    const event = row < arrived ? live?.shownEvents.peek()[row] : rows?.peek(row - arrived);
+    return event !== undefined && fold().isFolded(event);
+  };
   return {
-    ...{ rows, streamed, live, arrived, chosen, firstVisible, mark, control },
-    total: arrived + read.value,
+    ...{ rows, streamed, live, arrived, chosen, firstVisible, mark, control, pairs, fold, isHidden, total },
+    shownFrom(row, steps) {
+      let at = row;
+      const by = Math.sign(steps);
+      for (let left = Math.abs(steps), next = row + by; left > 0 && next >= 0 && next < total; next += by) {
+        if (isHidden(next)) continue;
+        at = next;
+        left--;
+      }
+      return at;
+    },
     eventAt: (row) => (row < arrived ? live?.shownEvents.value[row] : rows?.at(row - arrived)),
     arrivedNow: () => listed.current?.shownEvents.peek().length ?? 0,
+  };
+}
+
+/** Pairs of the events that were read and have arrived: looked for again once there are others. */
+function usePairs(rows: Rows | undefined, listed: { readonly current: LiveView | undefined }): () => Fold {
+  const last = useRef<{ version: number; arrived: readonly Event[] | undefined; rows: Rows | undefined; fold: Fold }>(
+    undefined,
+  );
+  return () => {
+    const version = rows?.version.peek() ?? 0;
+    const arrived = listed.current?.shownEvents.peek();
+    const { current } = last;
+    if (current?.rows === rows && current?.version === version && current.arrived === arrived) return current.fold;
+    const fold = foldOf([...(arrived ?? []), ...(rows?.readEvents ?? [])]);
+    last.current = { version, arrived, rows, fold };
+    return fold;
   };
 }
 

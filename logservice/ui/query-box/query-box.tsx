@@ -82,7 +82,7 @@ export function QueryBox({ query: source, values, past, isRefused = false, onRun
           aria-invalid={isWrong || isRefused}
           aria-describedby={isWrong ? `${id}-problem` : undefined}
           aria-keyshortcuts="/"
-          placeholder='Every event. Try: error, "a text", status >= 500, | count by path'
+          placeholder='Every event. Try: error, "*a text*", status >= 500, | count by path'
           value={text}
           onFocus={prepareLanguage}
           onInput={(event) => {

@@ -120,6 +120,23 @@ export class Rows {
     return event;
   }
 
+  /** The event of a row if it was read; nothing is read for it. */
+  peek(row: number): Event | undefined {
+    const place = this.#find(this.#turned(row));
+    return place?.part.events?.[place.offset];
+  }
+
+  /** The events that were read and not forgotten since. */
+  get readEvents(): readonly Event[] {
+    const events: Event[] = [];
+    const walk = (part: Part): void => {
+      if (part.events !== undefined) events.push(...part.events);
+      part.parts?.forEach(walk);
+    };
+    walk(this.#root);
+    return events;
+  }
+
   /** The row with which the events of a range begin, one of the parts that were given; the nearest row if it has none. */
   rowIn({ startMs, stopMs }: RowRange): number {
     const row = this.isOldestFirst ? this.total - this.#newerThan(startMs - 1) : this.#newerThan(stopMs);

@@ -8,6 +8,9 @@ export interface VirtualListProps {
   readonly rowHeight: number;
   /** Whether rows may be higher than that. */
   readonly isMeasured: boolean;
+  /** Whether a row is left out, and how many are as far as that is known. The others keep their numbers. */
+  isHidden(index: number): boolean;
+  readonly hidden: number;
   readonly label: string;
   /** Above the rows: as wide as they are, and moved sideways with them. */
   readonly head?: ComponentChildren;
@@ -46,7 +49,8 @@ const STILL_MS = 120;
  * that no element could hold scroll without a gap or a jump.
  */
 export function VirtualList(props: VirtualListProps) {
-  const { count, rowHeight, isMeasured, label, head, chosen, id, onMove, onKeyDown, row, control } = props;
+  const { count, rowHeight, isMeasured, isHidden, hidden, label, head, chosen, id, onMove, onKeyDown, row, control } =
+    props;
   const scroller = useRef<HTMLDivElement>(null);
   const layer = useRef<HTMLDivElement>(null);
   const headLayer = useRef<HTMLDivElement>(null);
@@ -56,16 +60,15 @@ export function VirtualList(props: VirtualListProps) {
   const position = useRef<ScrollPosition>({ row: 0, offset: 0 });
   /** Where the bar was put by us or left by the last event. */
   const barTop = useRef(0);
-  /** The first row that was drawn, and how many rows have been jumped over: after a jump the elements stay in their order. */
-  const base = useRef({ first: 0, shift: 0 });
   /** The row that was to be shown, until the list is scrolled: it stays in view when rows turn out higher, or the view lower. */
   const held = useRef(-1);
   /** The rows that were drawn last. */
   const seen = useRef({ first: 0, last: -1 });
   const still = useRef<ReturnType<typeof setTimeout>>(undefined);
   const heights = useMemo(() => new Map<number, number>(), [isMeasured, rowHeight]);
-  const all = { count, heightOf: (index: number) => (isMeasured ? (heights.get(index) ?? rowHeight) : rowHeight) };
-  const height = Math.min(count * rowHeight, MOST_HEIGHT);
+  const shownHeight = (index: number) => (isMeasured ? (heights.get(index) ?? rowHeight) : rowHeight);
+  const all = { count, heightOf: (index: number) => (isHidden(index) ? 0 : shownHeight(index)) };
+  const height = Math.min((count - hidden) * rowHeight, MOST_HEIGHT);
 
   const move = (to: ScrollPosition): void => {
     const end = endPosition(viewHeight, all);
@@ -76,7 +79,7 @@ export function VirtualList(props: VirtualListProps) {
   /** Where the bar belongs at the present position. */
   const barOf = (): number => {
     const end = endPosition(viewHeight, all);
-    const rows = (at: ScrollPosition) => at.row + at.offset / all.heightOf(at.row);
+    const rows = (at: ScrollPosition) => at.row + at.offset / shownHeight(at.row);
     const whole = rows(end);
     return whole <= 0 ? 0 : Math.round((rows(position.current) / whole) * Math.max(0, height - viewHeight));
   };
@@ -108,7 +111,7 @@ export function VirtualList(props: VirtualListProps) {
     } else if (Math.abs(delta) < viewHeight * 2) move(movedBy(position.current, delta, all));
     else {
       const end = endPosition(viewHeight, all);
-      const exact = (scrollTop / most) * (end.row + end.offset / all.heightOf(end.row));
+      const exact = (scrollTop / most) * (end.row + end.offset / shownHeight(end.row));
       const first = Math.floor(exact);
       move({ row: first, offset: (exact - first) * all.heightOf(first) });
     }
@@ -172,7 +175,7 @@ export function VirtualList(props: VirtualListProps) {
     const end = endPosition(viewHeight, all);
     if (isScrolledBelow(position.current, end)) move(end);
     settle();
-  }, [count, viewHeight, rowHeight, isMeasured]);
+  }, [count, hidden, viewHeight, rowHeight, isMeasured]);
   // Other rows have other numbers.
   useLayoutEffect(() => {
     held.current = -1;
@@ -206,16 +209,13 @@ export function VirtualList(props: VirtualListProps) {
   });
 
   const { row: first, offset } = position.current;
-  // An element goes on to another row once its own is out of sight: changed texts are laid out faster than new elements.
-  const slots = Math.ceil(viewHeight / rowHeight) + 2;
-  if (Math.abs(first - base.current.first) > slots) base.current.shift += first - base.current.first;
-  base.current.first = first;
-  const slotOf = (index: number): number => (((index - base.current.shift) % slots) + slots) % slots;
   const drawn: number[] = [];
   for (let index = first, filled = -offset; index < count && filled < viewHeight; index++) {
+    if (isHidden(index)) continue;
     drawn.push(index);
     filled += all.heightOf(index);
   }
+  const slots = useSlots(drawn);
   useLayoutEffect(() => {
     seen.current = { first, last: drawn.at(-1) ?? -1 };
   });
@@ -247,7 +247,7 @@ export function VirtualList(props: VirtualListProps) {
             <div class="rows-layer" ref={layer} role="rowgroup" style={{ transform: `translateY(${-offset}px)` }}>
               {drawn.map((index) => (
                 <div
-                  key={slotOf(index)}
+                  key={slots.get(index)}
                   class="event"
                   role="row"
                   id={`${id}-${index}`}
@@ -264,4 +264,15 @@ export function VirtualList(props: VirtualListProps) {
       </div>
     </>
   );
+}
+
+/**
+ * The number of an element for each row that is drawn. An element goes on to another row once its own is out of sight:
+ * changed texts are laid out faster than new elements. After a jump the elements stay in their order.
+ */
+function useSlots(drawn: readonly number[]): ReadonlyMap<number, number> {
+  const slots = useRef({ ofRows: new Map<number, number>(), made: 0 }).current;
+  const free = [...slots.ofRows].filter(([index]) => !drawn.includes(index)).map(([, slot]) => slot);
+  slots.ofRows = new Map(drawn.map((index) => [index, slots.ofRows.get(index) ?? free.shift() ?? slots.made++]));
+  return slots.ofRows;
 }

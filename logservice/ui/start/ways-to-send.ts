@@ -29,7 +29,8 @@ export function waysToSend({ origin, projectId, token }: SendPlace): readonly Se
     },
     {
       name: "A log file",
-      about: "Lines of text or JSON, as a program wrote them. The level, message and time of each are found.",
+      about:
+        "Lines of text or JSON, as a program wrote them. Level, message and time are read where loggers write them; a line without a level is info.",
       text: `curl ${origin}/ingest/${projectId} \\
   -H 'Authorization: Bearer ${token}' \\
   -H 'Content-Type: text/plain' \\

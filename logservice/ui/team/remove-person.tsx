@@ -83,7 +83,7 @@ export function RemovePerson({ member, isSelf, isLastOwner, onRemoved, onClose }
         />
         <span>
           Also remove the API and CI tokens that {isSelf ? "you" : "this member"} created: programs that use them are
-          refused at once
+          refused at once. Those that may make other tokens are removed in any case.
         </span>
       </label>
     </RemoveDialog>

@@ -71,8 +71,7 @@ export function Tokens() {
                     </span>
                   </td>
                   <td>
-                    <span class="when-stacked">created </span>
-                    <Ago at={token.created_at} />
+                    <Created token={token} />
                   </td>
                   <td>
                     <span class="when-stacked">used </span>
@@ -116,6 +115,21 @@ export function Tokens() {
         </RemoveDialog>
       )}
     </div>
+  );
+}
+
+/** When it was created, and by whom if that was a person. */
+function Created({ token }: { readonly token: Token }) {
+  return (
+    <>
+      <span class="when-stacked">created </span>
+      <Ago at={token.created_at} />
+      {token.created_by && (
+        <div class="hint">
+          by <Text text={token.created_by} />
+        </div>
+      )}
+    </>
   );
 }
 

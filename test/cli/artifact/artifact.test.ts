@@ -806,6 +806,48 @@ t.test("what will not run is said before it is deployed", async (t) => {
       ],
     },
     {
+      name: "packages that are not installed",
+      files: {
+        "tool.json": '{ "name": "app" }',
+        "app.js": "",
+        "package.json": JSON.stringify({
+          dependencies: { express: "^5", "@acme/orders": "1", pg: "8", fsevents: "2" },
+          devDependencies: { esbuild: "1" },
+          optionalDependencies: { fsevents: "2" },
+        }),
+        "node_modules/pg/package.json": "{}",
+        "node_modules/@acme/other/package.json": "{}",
+      },
+      stderr: [
+        "warning: package.json depends on express, @acme/orders, which are not in the deployment",
+        "  npm install adds what is missing; what a bundle contains belongs to devDependencies",
+      ],
+    },
+    {
+      name: "packages that are left out",
+      files: {
+        "tool.json": '{ "name": "app" }',
+        "app.js": "",
+        "package.json": '{ "dependencies": { "@acme/orders": "1" } }',
+        "node_modules/@acme/orders/package.json": "{}",
+        ".toolignore": "node_modules\n",
+      },
+      stderr: [
+        "warning: package.json depends on @acme/orders, which is not in the deployment",
+        "  node_modules/ is left out: line 1 of .toolignore: node_modules",
+      ],
+    },
+    {
+      name: "packages of Yarn's archives",
+      files: {
+        "tool.json": '{ "name": "app" }',
+        "app.js": "",
+        "package.json": '{ "dependencies": { "@acme/orders": "1" } }',
+        ".pnp.cjs": "",
+      },
+      stderr: [],
+    },
+    {
       name: "little for development alone",
       files: native({ ...lock({ "node_modules/b": { dev: true } }), "node_modules/b/b.js": "b".repeat(9 * 2 ** 20) }),
       stderr: [],

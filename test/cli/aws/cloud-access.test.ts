@@ -86,7 +86,7 @@ t.test("what an error of the cloud means and what to do", (t) => {
     [
       { name: "CredentialsProviderError", message: "Could not load credentials from any providers" },
       "there are no cloud credentials",
-      'set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY, or name a "profile" of ~/.aws/credentials in tool.json; without an account, add --sandbox to work on this machine',
+      'name a profile of ~/.aws as "profile" in tool.json or by CLOUD_PROFILE, set CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY (or AWS_ACCESS_KEY_ID and AWS_SECRET_ACCESS_KEY), or sign in: aws sso login; without an account, add --sandbox to work on this machine',
     ],
     [
       { name: "CredentialsProviderError", message: "Profile work requires source_profile." },

@@ -190,6 +190,9 @@ t.test("what the platform says of a request is an error with that request", asyn
       large,
     ),
     at(50_000, `RequestId: ${exited} Error: Runtime exited with error: exit status 1\nRuntime.ExitError`, broken),
+    at(49_000, "/usr/bin/env: 'node': No such file or directory", broken),
+    at(48_000, "/opt/tool/runtime: libz.so.1: cannot open shared object file: No such file or directory", broken),
+    at(47_000, "the reader said: No such file or directory", broken),
   ]);
   const { stdout } = await logs("error");
   const entries = stdout
@@ -214,6 +217,12 @@ t.test("what the platform says of a request is an error with that request", asyn
         level: "error",
         message: "the process ended during a request",
         fields: { invocation: exited, reason: "Runtime exited with error: exit status 1" },
+      },
+      { level: "error", message: "/usr/bin/env: 'node': No such file or directory", fields: {} },
+      {
+        level: "error",
+        message: "/opt/tool/runtime: libz.so.1: cannot open shared object file: No such file or directory",
+        fields: {},
       },
     ],
   );

@@ -57,7 +57,8 @@ async function open(t: Test) {
       await meanwhile?.();
       const artifact = { ...archive(word), runtime: "nodejs24.x", wrapper: "/var/task/run", runtimeLayer: undefined };
       const named = commit === undefined ? undefined : { isDirty: false, author: undefined, ...commit };
-      return deployStage(deploy, { before, artifact, commit: named, variables }, watched);
+      // The archives hold nothing that could run.
+      return deployStage(deploy, { before, artifact, commit: named, variables, checks: false }, watched);
     },
     rollback: (to?: string, stage = "staging") => rollbackStage(cloud, "app", { stage, to }, watched),
     prune: (retain: number, stage = "staging") => pruneStage(cloud, "app", { stage, retain }, watched),

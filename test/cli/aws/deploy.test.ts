@@ -9,6 +9,8 @@ import { Lambda } from "@aws-sdk/client-lambda";
 import { Ajv } from "ajv";
 import t from "tap";
 import { writeZip } from "../../../cli/artifact/zip.ts";
+import { checkVersion } from "../../../cli/aws/function/check.ts";
+import type { PlatformError } from "../../../cli/platform/error.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { root } from "../../support/cli.ts";
 import { appFolder, appSource, askEndpoint, openApp } from "../../support/deployed-app.ts";
@@ -28,6 +30,9 @@ const GIT = {
 
 /** Questions until something is ready, which the cloud's speed decides. */
 const isPoll = (call: string) => call === "lambda.GetFunctionConfiguration";
+
+/** The check of a version is in no bound of a deploy's other calls. */
+const isNoCheck = (call: string) => call !== "lambda.Invoke";
 
 const ajv = new Ajv({ allErrors: true, allowUnionTypes: true });
 /** Parses the output of a command with --format json, and holds it against the schema of that command. */
@@ -69,7 +74,8 @@ t.test("from a directory to a running stage, and back", async (t) => {
   const second = await app.tool(["deploy", "--format", "json"]);
   t.equal(second.code, 0, "with a change") || t.comment(second.stderr);
   const changed = calls();
-  t.ok(changed.length <= 6, `with a change: ${changed.join(" ")}`);
+  t.ok(changed.filter(isNoCheck).length <= 6, `with a change: ${changed.join(" ")}`);
+  t.equal(changed.length - changed.filter(isNoCheck).length, 1, "checked once");
   const document = parse("deploy", second.stdout);
   t.match(document, { outcome: "updated", version: "2", previousVersion: "1", commit: null, url, remarks: [] });
   t.equal(document.uploadedBytes, document.artifact.bytes);
@@ -121,6 +127,105 @@ t.test("from a directory to a running stage, and back", async (t) => {
   );
   t.match((await app.tool(["rollback", "99"])).stderr, 'there is no deployment "99" of staging');
   t.match((await app.tool(["rollback", "v9"])).stderr, 'there is no deployment "v9" of staging');
+});
+
+t.test("a version that cannot run: the stage stays as it was", async (t) => {
+  const { aws, app } = await openApp(t, { proxy: { backoff: { min: 1, max: 2 } } });
+  const calls = () => aws.journal.calls("lambda").filter((call) => /Alias|Invoke$/.test(call));
+
+  app.write({ "app.js": 'console.log("reading"); throw new Error("DATABASE_URL is not set")' });
+  const first = await app.tool([]);
+  t.equal(first.code, 1, "the first deploy of the stage");
+  t.equal(first.stdout, "");
+  t.match(
+    first.stderr,
+    /^error: version 1 cannot run, so staging was not created: the app exited before it listened \(exit code 1\)\n {2}the last lines of the app:\n/m,
+  );
+  t.match(first.stderr, /^ {4}reading\n/m);
+  t.match(first.stderr, /^ {4}Error: DATABASE_URL is not set\n/m);
+  t.match(first.stderr, /\n {2}tool deploy staging --no-check deploys it without this check\n$/);
+  t.same(calls(), ["lambda.GetAlias", "lambda.Invoke"]);
+  t.match(await app.tool(["url"]), { code: 1, stdout: "" }, "the stage does not exist");
+
+  app.write({
+    "app.js": appSource("one").replace("const", 'if (request.url === "/") response.statusCode = 500; const'),
+  });
+  const failing = await app.tool([]);
+  t.equal(failing.code, 0, "an app that answers 500") || t.comment(failing.stderr);
+  t.match(failing.stderr, /^check: GET \/ 500 \(/m);
+  t.match(failing.stderr, /^the app answered GET \/ with 500: tool logs -s staging may say why$/m);
+  const url = failing.stdout.trim();
+
+  app.write({ "package.json": '{ "dependencies": { "express": "^5" } }', "app.js": 'require("express")' });
+  const missing = await app.tool([]);
+  t.equal(missing.code, 1, "a later deploy");
+  t.match(
+    missing.stderr,
+    /^error: version 3 cannot run, so staging stays as it was: the app exited before it listened/m,
+  );
+  t.match(missing.stderr, /^ {4}Error: Cannot find module 'express'$/m);
+  t.match(await askEndpoint(aws, `${url}x`), { status: 200, body: "staging one /x" });
+
+  aws.journal.clear();
+  const unchecked = await app.tool(["deploy", "--no-check"]);
+  t.equal(unchecked.code, 0, "--no-check") || t.comment(unchecked.stderr);
+  t.match(unchecked.stderr, /^staging is deployed: version 3, before it 2 \(/m);
+  t.notOk(aws.journal.calls("lambda").includes("lambda.Invoke"));
+});
+
+t.test("answers to the check of a version", async (t) => {
+  const refused = (name: string) => () => Promise.reject(Object.assign(new Error("no"), { name }));
+  const answering = (document: unknown, FunctionError?: string) => async () => ({
+    FunctionError,
+    Payload: typeof document === "string" ? Buffer.from(document) : Buffer.from(JSON.stringify(document)),
+  });
+  const remark = (text: string) => ({ text: "left out", remark: `the version was not checked: ${text}` });
+  const rows: [name: string, invoke: () => Promise<object>, expected: object | string][] = [
+    ["404", answering({ check: { available: true, status: 404 } }), { text: "GET / 404", remark: undefined }],
+    [
+      "no answer",
+      answering({ check: { available: true, reason: "the app took too long to answer" } }),
+      { text: "GET / without an answer", remark: "GET / was not answered: the app took too long to answer" },
+    ],
+    [
+      "what an app writes",
+      answering({
+        check: { available: false, reason: "it ended", output: ["\u001b[31mred\u001b[0m \u0007bell", " "] },
+      }),
+      "version 7 cannot run, so staging stays as it was: it ended\nthe last lines of the app:\n  red  bell\ntool deploy staging --no-check deploys it without this check",
+    ],
+    [
+      "a function that ends",
+      answering({ errorType: "Runtime.ExitError", errorMessage: "signal: killed" }, "Unhandled"),
+      "version 7 cannot run, so staging stays as it was: signal: killed\ntool deploy staging --no-check deploys it without this check",
+    ],
+    ["another runtime", answering('"hello"'), remark("it does not run the runtime of tool")],
+    ["no JSON", answering("<html>"), remark("it does not run the runtime of tool")],
+    [
+      "not allowed",
+      refused("AccessDeniedException"),
+      remark("lambda:InvokeFunction is not allowed (tool stack policy prints what is)"),
+    ],
+    ["throttled", refused("TooManyRequestsException"), remark("its concurrency is used up")],
+    ["a network that fails", refused("TimeoutError"), "no"],
+  ];
+  const version = { functionName: "app", version: "7", stage: "staging", isFirst: false };
+  for (const [name, invoke, expected] of rows) {
+    const lambda = { invoke } as unknown as Lambda;
+    const result = await checkVersion(lambda, { ...version, signal: new AbortController().signal }).catch(
+      ({ message, hint }: PlatformError) => [message, hint].filter(Boolean).join("\n"),
+    );
+    t.same(result, expected, name);
+  }
+  let calls = 0;
+  const late = async () => {
+    calls += 1;
+    return calls === 1
+      ? answering({ errorType: "Tool.NoVariables", errorMessage: "not yet" }, "Unhandled")()
+      : answering({ check: { available: true, status: 200 } })();
+  };
+  const { signal } = new AbortController();
+  t.match(await checkVersion({ invoke: late } as unknown as Lambda, { ...version, signal }), { text: "GET / 200" });
 });
 
 t.test("the function is set up as tool.json has it", async (t) => {
@@ -293,7 +398,7 @@ t.test("commits, and going back to one by name", slow(), async (t) => {
     const calls = aws.journal.calls().filter((call) => !isPoll(call));
     if (word === "three")
       // Two of them read the variables, at once with the first.
-      t.ok(calls.length <= 8, `with a commit: ${calls.join(" ")}`);
+      t.ok(calls.filter(isNoCheck).length <= 8, `with a commit: ${calls.join(" ")}`);
   }
   const short = shas.map((sha) => git("rev-parse", "--short", sha));
   const { deployments } = parse("deploys", (await app.tool(["deploys", "--format", "json"])).stdout);

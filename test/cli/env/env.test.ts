@@ -63,6 +63,8 @@ t.test("the words of env add", (t) => {
     [["PORT", "80"], /^the tool sets "PORT" itself$/],
     [["TOOL_X", "80"], /^names that begin with TOOL_ are for the tool/],
     [["AWS_REGION", "x"], /^the function platform sets "AWS_REGION" itself$/],
+    [["PATH=/usr/local/bin"], /^with "PATH" the function platform finds its own programs$/],
+    [["A_B", "1", "LD_PRELOAD", "/x.so"], /^with "LD_PRELOAD" the function platform finds its own libraries$/],
     [["W", "x"], /^the name is not valid$/],
     [["_X", "x"], /^the name is not valid$/],
     [["sk-live-51Habc"], /^the name is not valid$/],
@@ -309,6 +311,9 @@ t.test("add, get, ls, rm and export", async (t) => {
   await run(["set", "LEVEL=info", "REGION", "eu", "-c"], "added for all stages: LEVEL, REGION\n");
   await run(["add", "LEVEL", "debug", "-s", "staging", "-c", "-d", "How much to log"], "added for staging: LEVEL\n");
   await run(["add", "EMPTY=", "-s", "beta"], "added for beta: EMPTY\n");
+  const warned = /^warning: "NODE_OPTIONS" applies to the runtime of the function too, which may not start with it\n/;
+  await run(["add", "NODE_OPTIONS=--no-warnings", "-s", "beta"], "added for beta: NODE_OPTIONS\n", warned);
+  await run(["rm", "NODE_OPTIONS", "-s", "beta"], /NODE_OPTIONS\n/, /.*/);
 
   const parameter = await ssm.getParameter({ Name: "/tool/app/all/API_KEY", WithDecryption: true });
   t.match(parameter.Parameter, { Type: "SecureString", Value: SECRET }, "where stack policy allows it, encrypted");

@@ -204,6 +204,55 @@ t.test("lines of known shapes are counted as all others", (t) => {
   t.end();
 });
 
+t.test("numbers beyond the range of float64 are the texts of their digits, as in the log service", (t) => {
+  const large = `-${"9".repeat(400)}`;
+  const text = [
+    '{"x":1e400,"y":[1,-2E+0400]}',
+    '{"x":7,"y":{"z":1e999}}',
+    `{"message":"1e400","fields":{"x":${large}}}`,
+    '{"x":1e308,"y":1e-400}',
+    '{"x":"1e400","\\u0079":1e400}',
+  ].join("\n");
+  const rows: readonly (readonly [query: string, rows: readonly unknown[][]])[] = [
+    [
+      "| count by x",
+      [
+        ["1e400", 2],
+        [7, 1],
+        [1e308, 1],
+        [large, 1],
+      ],
+    ],
+    ["| stats max(x), sum(x), count(x)", [[1e308, 1e308, 5]]],
+    [
+      "| count by y",
+      [
+        ["1e400", 1],
+        [null, 1],
+        [0, 1],
+        [1, 1],
+        ["-2E+0400", 1],
+        [{ z: "1e999" }, 1],
+      ],
+    ],
+    ["x > 5 | count", [[2]]],
+    ["x = 1e400 | count", [[2]]],
+    ["y.z contains e99 | count", [[1]]],
+  ];
+  for (const [query, expected] of rows) {
+    const pipeline = parsed(query);
+    const wanted = { query: pipeline.query, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
+    const lines = new PipeLines({ wanted, pipeline, range: { fromMs: undefined, toMs: undefined } });
+    for (const block of new LineBlocks().push(Buffer.from(`${text}\n`))) lines.add(block);
+    const [result, plain] = [lines.result(), inMemory(text, pipeline)];
+    const sorted = (result: PipesResult) =>
+      result.kind === "table" ? result.rows.map((row) => JSON.stringify(row)).sort() : [];
+    t.strictSame(sorted(result), expected.map((row) => JSON.stringify(row)).sort(), query);
+    t.strictSame(sorted(plain), sorted(result), `${query}, line by line`);
+  }
+  t.end();
+});
+
 t.test("which stages are merged", (t) => {
   const rows: readonly (readonly [string, boolean])[] = [
     ["| count", true],

@@ -16,6 +16,7 @@ import { cliPath, shell, spawnTool, tool } from "../../support/cli.ts";
 import { until } from "../../support/until.ts";
 import { recorderOf } from "../../support/vectors.ts";
 import rows from "../../vectors/logs.json" with { type: "json" };
+import summaryRows from "../../vectors/summary.json" with { type: "json" };
 
 const NOW_MS = Date.parse("2025-06-30T12:00:00Z");
 
@@ -37,6 +38,32 @@ t.test("entries as text", (t) => {
     t.same(lines({ color: true, expand: false }), color, `${name}, in colour`);
     t.same(lines({ color: false, expand: true }), expanded, `${name}, expanded`);
   }
+  t.end();
+});
+
+t.test("entries of all senders as a line", (t) => {
+  const record = recorderOf("summary.json", summaryRows);
+  for (const row of summaryRows) {
+    const format = logText({ color: false, expand: false, nowMs: NOW_MS, offsetMinutes: () => 0 });
+    const terminal = format(readEntryLine(row.line).entry).trim();
+    record(row, { terminal });
+    t.equal(terminal, row.terminal, row.name);
+  }
+  t.end();
+});
+
+t.test("a summary takes the place of a message only where that says nothing else", (t) => {
+  const expand = logText({ color: false, expand: true, nowMs: NOW_MS, offsetMinutes: () => 0 });
+  const texts = [
+    "GET /a 200 12 - 3.214 ms",
+    '{"level":"info","msg":"request","method":"GET","path":"/a","status":200}',
+    '{"level":"error","message":"E: x\\n    at a.js:1","code":7}',
+  ].map((line) => expand(readEntryLine(line).entry));
+  t.same(texts, [
+    "             info  GET /a 200 12 - 3.214 ms\n",
+    "             info  GET /a 200\n  method  GET\n  path    /a\n  status  200\n",
+    "             error E: x\n        at a.js:1\n  code  7\n",
+  ]);
   t.end();
 });
 

@@ -6,7 +6,7 @@ import { setFlagsFromString } from "node:v8";
 import { runInNewContext } from "node:vm";
 import t from "tap";
 import type { Block } from "../../../cli/logs/line-blocks.ts";
-import { followService, type ServiceQuestion, searchService } from "../../../cli/logs/service-log.ts";
+import { countInService, followService, type ServiceQuestion, searchService } from "../../../cli/logs/service-log.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { tool } from "../../support/cli.ts";
 import { startTestService } from "../../support/service.ts";
@@ -57,6 +57,12 @@ t.test("levels are called as the language calls them, found or followed", async 
   const expected = ["warn", "warn", "warn", "emergency", "info"];
   for await (const block of searchService(question, stop.signal)) take(block);
   t.strictSame(levels, expected, "found");
+  for (const [query, count] of [
+    ["level = warn", 3],
+    ["level = fatal and message contains m", 1],
+    ["nothing = here", 0],
+  ] as const)
+    t.equal(await countInService({ ...question, query }, stop.signal), count, query);
   levels.length = 0;
   const following = followService({ ...question, withPast: false }, stop.signal);
   void following.next().then(({ value }) => value !== undefined && take(value));

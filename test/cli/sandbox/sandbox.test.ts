@@ -71,6 +71,21 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   t.equal(await page(), "Orders", "what was before");
   t.match((await run("deploys")).stdout, /staging/);
 
+  writeFileSync(join(app, "server.js"), 'require("express");\n');
+  const broken = await run("deploy");
+  t.equal(broken.code, 1, "an app that cannot start");
+  t.match(
+    broken.stderr,
+    /^error: version 3 cannot run, so staging stays as it was: the app exited before it listened/m,
+  );
+  t.match(broken.stderr, /^ {4}Error: Cannot find module 'express'$/m);
+  t.equal(await page(), "Orders", "what was before");
+  t.match(await run("deploy", "--no-check"), { code: 0 });
+  const unavailable = await sandbox.ask("orders", "staging", "/api/orders/42");
+  t.equal(unavailable.status, 503);
+  t.match(unavailable.body, /the app is not available: the app exited before it listened \(exit code 1\)/);
+  writeFileSync(join(app, "server.js"), server);
+
   t.match(await run("deploy", "production"), { code: 0 });
   t.match(await sandbox.ask("orders", "production", "/api/orders/42"), { status: 200 });
   const listing = JSON.parse((await run("sandbox", "--format", "json")).stdout);

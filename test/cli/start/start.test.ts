@@ -67,7 +67,9 @@ t.test(
         /^warning: no file here says how the app starts, and there is no \.\/server\n {2}write it into tool\.json: /,
       ],
       [{ "package.json": '{"main":"index.js"}', "index.js": "" }, /"package\.json" stands for "node app\.js"/],
-      [{ "requirements.txt": "", "main.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
+      [{ "service.rb": "", "notes.txt": "" }, /"proxy": \{ "command": "ruby service\.rb" \}\n/],
+      [{ "index.mjs": "", "other.js": "" }, /"proxy": \{ "command": "node index\.mjs" \}\n/],
+      [{ "requirements.txt": "", "serve.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
     ];
     for (const [files, said] of rows) {
       const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ...files });
@@ -128,10 +130,17 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
     await writeFile(`${path}.new`, JSON.stringify({ name: "app", ...config }));
     await rename(`${path}.new`, path);
   };
+  for (const word of ["two", "three"]) {
+    await writeFile(join(cwd, "app.js"), `${APP}// ${word}`);
+    await until("the remark on the program", () => running.stdout().includes("app.js changed"));
+  }
   await edit({ headers: { "/*": { "X-New": "1" } } });
   await until("the change", () => running.stdout().includes("tool.json reloaded; app keeps running."));
   const response = await fetch(url);
   t.equal(response.headers.get("x-new"), "1");
+  const remark =
+    'app.js changed, and the app still runs the old one: "node --watch app.js" as stages.development.proxy.command in tool.json runs each new one\n';
+  t.equal(running.stdout().split(remark).length, 2, "the remark on a changed program, once");
   t.equal(((await response.json()) as { pid: number }).pid, before.pid, "a header is no reason to restart the app");
 
   await edit({ environment: { AA: "new" } });

@@ -2,10 +2,12 @@
 // which each should find something: it does, or a message says what to write. None is silent.
 import { spawnSync } from "node:child_process";
 import t from "tap";
+import { explainSelection } from "../../../cli/logs/explain-selection.ts";
 import { lineScan } from "../../../cli/logs/line-scan.ts";
+import type { EntrySource } from "../../../cli/logs/source.ts";
 import { nothingAmong, Survey } from "../../../cli/logs/survey.ts";
 import { applyEdits, describe, editsTogether } from "../../../grammar/problem.ts";
-import { parseQuery, type Query } from "../../../grammar/query/index.ts";
+import { compilePredicate, parseQuery, type Query } from "../../../grammar/query/index.ts";
 import { cleanEnv, cliPath } from "../../support/cli.ts";
 import { habits } from "../../support/query-habits.ts";
 
@@ -93,6 +95,10 @@ t.test("what is said of logs of other programs", async (t) => {
     ["severity = ERROR", "no entry has severity; did you mean level?; level = error finds 1"],
     ["log.level = panic", "no entry has log.level; did you mean level?; level = emergency finds 1"],
     ["level = 50", "level = error finds 1"],
+    // A misspelt level
+    ["level = eror", "level = error finds 1"],
+    ['level = "inof"', "level = info finds 2"],
+    ["level = xyz", ""],
     // The key of another logger, and a name that is none
     ["severityText = panic", "no entry has severityText; did you mean level?; level = emergency finds 1"],
     ["rack = panic", "no entry has rack"],
@@ -147,12 +153,50 @@ const queryOf = (source: string): Query => {
 t.test("what is said of fields that are known by their names", async (t) => {
   const period = { nowMs: NOW_MS, sinceMs: NOW_MS - 3_600_000, untilMs: undefined };
   const say = (source: string, names: readonly string[]) =>
-    nothingAmong(queryOf(source), names, { ...period, query: queryOf(source) });
+    nothingAmong(queryOf(source), { names }, { ...period, query: queryOf(source) });
   const head = "no entry found since 2025-06-30T11:30:00Z";
   t.equal(say("statsu = 500", ["status", "path"]), `${head}; no entry has statsu; did you mean status?`);
   t.equal(say("status_code = 500", ["status"]), `${head}; no entry has status_code; did you mean status?`);
   t.equal(say("user", ["user.email"]), head, "a field below it is there");
   t.equal(say("statsu = 500", []), head, "nothing is known");
+  const part = (text: string) => `for a part of one write: message contains ${text}`;
+  t.equal(say('"card declined"', []), `${head}; "card declined" is a whole message; ${part('"card declined"')}`);
+  t.equal(say('error and "it says \\"no\\""', []).endsWith(part('"it says \\"no\\""')), true, "a quoted quote");
+  t.equal(say("declined", []), `${head}; declined alone is a field; for the text write: message contains "declined"`);
+  t.equal(say('"*declined*"', []), head, "a part is asked for already");
+});
+
+t.test("a source that counts is asked for similar queries", async (t) => {
+  const messages = ["the card declined", "card declined twice", "Timeout of the bank"];
+  const questions: string[] = [];
+  const say = (source: string, names: readonly string[] | undefined = undefined) => {
+    const query = queryOf(source);
+    const wanted = { query, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
+    const signal = new AbortController().signal;
+    const counting: EntrySource = {
+      ...{ sinceMs: undefined, note: undefined, live: false, limitsToNewest: true, totalBytes: undefined },
+      evidence: names === undefined ? "period" : async () => names,
+      async count(near) {
+        questions.push(near.source);
+        const selects = compilePredicate(near, { nowMs: NOW_MS });
+        return messages.filter((message) => selects({ timestamp: "", level: "error", message, fields: { status: 5 } }))
+          .length;
+      },
+      async *inputs() {},
+    };
+    return explainSelection({ source: counting, wanted, survey: undefined, signal, count: 0 });
+  };
+  const head = "no entry found";
+  for (const [query, said, names] of [
+    ['"card declined"', `${head}; message contains "card declined" finds 2`],
+    ["error and declined", `${head}; no entry has declined; message contains "declined" finds 2`, ["status"]],
+    ['"timeout of"', `${head}; message ~ /timeout of/i finds 1`],
+    ["statuss = 5", `${head}; no entry has statuss; did you mean status?; status = 5 finds 3`, ["status"]],
+    ["level = eror", `${head}; level = error finds 3`],
+    ['"nowhere"', `${head}; "nowhere" is a whole message; for a part of one write: message contains "nowhere"`],
+  ] as const)
+    t.equal(await say(query, names), said, query);
+  t.ok(questions.length <= 12, "a few questions each");
 });
 
 t.test(

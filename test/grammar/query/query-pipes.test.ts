@@ -240,10 +240,22 @@ const VALUES = [
   [],
   { x: 1 },
 ] as const;
-const FIELDS = ["a", "b", "c.d", "level", "message"] as const;
+const FIELDS = ["a", "b", "c.d", "level", "timestamp", "message"] as const;
 
 const drawnEntry = fc.record({
-  timestamp: fc.constant("2026-05-01T12:00:00Z"),
+  timestamp: fc.constantFrom(
+    "2026-05-01T12:00:00Z",
+    "2026-05-01T12:00:00.000Z",
+    "2026-05-01T12:00:00.5Z",
+    "2026-05-01T12:00:00.000000001Z",
+    "2026-05-01T12:00:00.0000000019Z",
+    "2026-05-01T14:00:00.000000002+02:00",
+    "2026-05-01T11:59:59.999999999Z",
+    "2026-05-01 09:30:00-02:30",
+    "1969-12-31T23:59:59.999999999Z",
+    "soon",
+    "",
+  ),
   level: fc.constantFrom("info", "WARN", "warning", "error", "odd"),
   message: fc.constantFrom("x", "y", "\u{1f600}", "\uff5e"),
   fields: fc.record(
@@ -274,9 +286,21 @@ const aggregates = fc.uniqueArray(aggregate, { minLength: 1, maxLength: 3 });
 const drawnPipeline = fc
   .tuple(
     fc.constantFrom("", "a > 0", "error", "not b = 5"),
-    fc.array(fc.constantFrom("where a >= 0", "where exists b", "sort a desc, b", "sort level", "limit 7"), {
-      maxLength: 2,
-    }),
+    fc.array(
+      fc.constantFrom(
+        "where a >= 0",
+        "where exists b",
+        "sort a desc, b",
+        "sort level",
+        "sort level desc, a",
+        "sort timestamp",
+        "sort timestamp desc, level",
+        "limit 7",
+      ),
+      {
+        maxLength: 2,
+      },
+    ),
     fc.oneof(
       byOf.map((by) => ({ text: `count${by}`, columns: ["count"] })),
       field.map((name) => ({ text: `top 3 ${name}`, columns: ["count", name] })),
@@ -293,7 +317,8 @@ const drawnPipeline = fc
     let names = columns;
     for (const [kind, number] of rest) {
       const name = names[number % names.length]!;
-      if (kind === "where") pipes.push(`where ${name} >= ${number}`);
+      const bound = /timestamp/.test(name) && number > 4 ? '> "2026-05-01T12:00:00Z"' : `>= ${number}`;
+      if (kind === "where") pipes.push(`where ${name} ${bound}`);
       if (kind === "sort") pipes.push(`sort ${name}${number % 2 === 0 ? " desc" : ""}`);
       if (kind === "limit") pipes.push(`limit ${number + 1}`);
       if (kind === "fields") {
@@ -301,7 +326,7 @@ const drawnPipeline = fc
         names = [name];
       }
       // A function of a function has no name: it needs as.
-      if (kind === "stats" && !/^(?:level|message)$|\(/.test(name)) {
+      if (kind === "stats" && !/^(?:level|message|timestamp)$|\(/.test(name)) {
         pipes.push(`stats count(${name}) as n, max(${name}) as most`);
         names = ["n", "most"];
       }
@@ -359,6 +384,118 @@ t.test("random pipelines give what the plainest evaluation gives", (t) => {
     { numRuns, seed: Number(process.env.FUZZ_SEED ?? 1) },
   );
   t.ok(accepted > numRuns / 2, `${accepted} of ${numRuns} are pipelines`);
+  t.end();
+});
+
+/** Entries whose message is their place, with these times or levels. */
+const placed = (entries: readonly { readonly timestamp?: string; readonly level?: string }[]): Entry[] =>
+  entries.map(({ timestamp = "", level = "info" }, at) => ({ timestamp, level, message: `${at}`, fields: { at } }));
+
+const TIMED = placed(
+  [
+    "2026-05-01T12:00:00Z",
+    "2026-05-01T12:00:00.5Z",
+    "2026-05-01T12:00:00.25Z",
+    // An hour and a half earlier than it looks.
+    "2026-05-01T13:00:00.1+01:30",
+    "2026-05-01T12:00:00.250000001Z",
+    "2026-05-01T12:00:00.249999999Z",
+    "soon",
+    "",
+    "2026-05-01 14:00:00,0+02:00",
+    "20 minutes ago",
+  ].map((timestamp) => ({ timestamp })),
+);
+const LEVELLED = placed(
+  ["error", "info", "Warning", "odd", "fatal", "debug", "crit", "ALERT", "a lot", "notice"].map((level) => ({ level })),
+);
+
+t.test("sort puts times in the order of time, and levels in that of severity", (t) => {
+  const rows: readonly (readonly [query: string, entries: readonly Entry[], places: string])[] = [
+    ["| sort timestamp", TIMED, "7 9 6 3 0 8 5 2 4 1"],
+    ["| sort timestamp desc", TIMED, "1 4 2 5 0 8 3 6 9 7"],
+    ["| sort timestamp desc | limit 2", TIMED, "1 4"],
+    ["| sort level", LEVELLED, "8 3 5 1 9 2 0 6 7 4"],
+    ["| sort level desc | limit 3", LEVELLED, "4 7 6"],
+    ["| sort level, timestamp desc", [...TIMED.slice(0, 3), ...placed([{ level: "err" }])], "1 2 0 0"],
+    ["| fields timestamp, message | sort timestamp | fields message", TIMED, "7 9 6 3 0 8 5 2 4 1"],
+    ["| stats last(timestamp) as seen by message | sort seen desc | fields message", TIMED, "1 4 2 5 0 8 3 6 9 7"],
+    ["| stats first(level) by message | sort first(level) | fields message", LEVELLED, "8 3 5 1 9 2 0 6 7 4"],
+    ["| unique level, message | sort level desc | fields message", LEVELLED, "4 7 6 0 2 9 1 5 3 8"],
+    // Other columns are what they look like.
+    ["| stats count() as timestamp by at | sort timestamp, at | fields at", placed([{}, {}]), "0 1"],
+  ];
+  for (const [query, of, places] of rows) {
+    const result = run(query, of);
+    const given = result.kind === "table" ? result.rows.flat() : result.entries.map(({ message }) => message);
+    t.equal(given.join(" "), places, query);
+  }
+  t.end();
+});
+
+t.test("columns of times are compared with times, and columns of levels with levels", (t) => {
+  const ago = (hours: number) => new Date(NOW - hours * 3_600_000).toISOString();
+  const of = placed([
+    { timestamp: ago(0.5), level: "err" },
+    { timestamp: ago(30), level: "info" },
+    { timestamp: `${ago(2).slice(0, 19)}+02:00`, level: "Warning" },
+    { timestamp: "soon", level: "odd" },
+    {},
+  ]);
+  const rows: readonly (readonly [where: string, places: string])[] = [
+    ["seen > 1d", "0 2"],
+    ["seen > 2h", "0"],
+    ["seen <= 1d", "1"],
+    ["not seen > 1d", "1 3 4"],
+    [`seen >= "${ago(1)}"`, "0"],
+    [`seen < "2026-05-01"`, "1"],
+    [`seen < "2026-05-01T10:00:00+02:00" or seen > 1h`, "0 1"],
+    ["timestamp > 2h", "0"],
+    ["l >= warn", "0 2"],
+    ["l = warning", "2"],
+    ["l != ERROR", "1 2 3 4"],
+    ["level > info", "0 2"],
+    ["l = warn*", "2"],
+  ];
+  const stats =
+    "| stats last(timestamp) as seen, last(timestamp) as timestamp, first(level) as l, first(level) as level";
+  for (const [where, places] of rows) {
+    const { rows = [] } = rowsOf(`${stats} by message | where ${where} | sort message | fields message`, of);
+    t.equal(rows.flat().join(" "), places, where);
+  }
+  t.strictSame(rowsOf(`| timeseries 1h | where time >= "${ago(1)}" and count > 0 | fields count`, of).rows, [[1]]);
+  t.strictSame(
+    rowsOf("| stats count() as timestamp | where timestamp > 4", of).rows,
+    [[5]],
+    "a number, by its function",
+  );
+  t.end();
+});
+
+t.test("groups and values that are objects have their members in the order of their names", (t) => {
+  const of = [{ o: { b: 1, a: { d: [{ z: 1, y: 2 }], c: 2 } } }, { o: { a: { c: 2, d: [{ y: 2, z: 1 }] }, b: 1 } }].map(
+    (fields): Entry => ({ timestamp: "", level: "info", message: "m", fields }),
+  );
+  const text = '{"a":{"c":2,"d":[{"y":2,"z":1}]},"b":1}';
+  for (const [query, rows] of [
+    ["| count by o", `[[${text},2]]`],
+    ["| top 1 o", `[[${text},2]]`],
+    ["| unique o", `[[${text}]]`],
+    ["| stats first(o), last(o.a.d)", `[[${text},[{"y":2,"z":1}]]]`],
+  ] as const)
+    t.equal(JSON.stringify(rowsOf(query, of).rows), rows, query);
+  t.end();
+});
+
+t.test("an entry without a time has none: count(timestamp), first(timestamp), count by timestamp", (t) => {
+  const of = placed([{}, { timestamp: "2026-05-01T12:00:00Z" }, {}]);
+  t.strictSame(rowsOf("| stats count(timestamp), count(), first(timestamp)", of).rows, [
+    [1, 3, "2026-05-01T12:00:00Z"],
+  ]);
+  t.strictSame(rowsOf("| count by timestamp", of).rows, [
+    [null, 2],
+    ["2026-05-01T12:00:00Z", 1],
+  ]);
   t.end();
 });
 
@@ -443,6 +580,29 @@ t.test("more groups than memory is given for are refused", (t) => {
     for (let i = 0; i < 100_000; i++)
       pipes.push({ timestamp: "", level: "info", message: "m", fields: { id: `user ${i}` } });
   }, /^more than [\d,]+ groups, which is more than fits into memory$/);
+  t.end();
+});
+
+t.test("more rows than memory is given for are refused, and sort says what it holds", (t) => {
+  const rows = "more than 5,000 rows";
+  for (const [query, message, hint] of [
+    [
+      "| sort n",
+      /^sort holds all that it sorts, and more than 5,000 rows do not fit into memory$/,
+      /limit right after/,
+    ],
+    ["| fields n | sort n desc | where n > 1", /^sort holds all .* more than 5,000 rows/, /such as \| limit 100,/],
+    ["| fields n", new RegExp(`^${rows}, which is more than fits into memory$`), /such as \| limit 1000,/],
+    ["| where n >= 0", new RegExp(`^${rows}, `), /such as \| limit 1000,/],
+    ["| unique n", /^more than 2,\d+ groups, /, /fewer values/],
+  ] as const) {
+    const pipes = new PipesRun(parsed(query), { nowMs: NOW, budgetBytes: 1_000_000 });
+    const push = () => {
+      for (let n = 0; n < 10_000; n++) pipes.push({ timestamp: "", level: "info", message: "", fields: { n } });
+      pipes.result();
+    };
+    t.throws(push, { message, hint }, query);
+  }
   t.end();
 });
 

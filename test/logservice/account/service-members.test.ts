@@ -558,12 +558,32 @@ t.test("tokens that a member made, also with a token, are found", async (t) => {
   const demoted = await ask(service, "update_member", { email: "zed@example.com", role: "member" }, owner);
   t.equal(demoted.json.tokens.length, 2, "those that may do more than a member");
   const removed = await ask(service, "remove_member", { email: "zed@example.com" }, owner);
-  t.equal(removed.json.tokens.length, 3);
-  t.ok(await works(second), "they still work");
+  t.equal(removed.json.tokens.length, 1);
+  for (const one of [first, second]) t.notOk(await works(one), "those that make others end");
+  t.ok(await works(reader), "others still work");
   await service.person("zed@example.com", "member");
   const ended = await ask(service, "remove_member", { email: "zed@example.com", tokens: true }, owner);
   t.same(ended.json.tokens, []);
   for (const one of [first, second, reader]) t.notOk(await works(one));
+});
+
+t.test("who made a token is said, and one of a removed person makes no others", async (t) => {
+  const { service, owner } = await start(t);
+  const admin = bearer(await service.person("zed@example.com", "admin"));
+  const add = (by: Credential, scopes: readonly string[]) =>
+    ask(service, "add_token", { token: { description: "x", scopes } }, by);
+  const maker = bearer((await add(admin, ["tokens:read", "tokens:write"])).json.id);
+  await add(maker, ["tokens:read"]);
+  const makers = async (by: Credential) =>
+    (await ask(service, "get_tokens", {}, by)).json.tokens.map((one: { created_by: string }) => one.created_by);
+  t.same(await makers(owner), ["", "zed@example.com", "zed@example.com"], "the first one is of the machine");
+  // As a removal of before left it.
+  await service.records.db.deleteFrom("memberships").where("role", "=", "admin").execute();
+  const refused = await add(maker, ["tokens:read"]);
+  t.match([refused.status, refused.json.type], [403, "forbidden"]);
+  t.match(refused.json.message, /^whoever made this token is not in the team any more/);
+  t.same(await makers(maker), ["", "zed@example.com", "zed@example.com"], "it may do all else");
+  t.equal((await add(bearer(service.owner), ["tokens:read"])).status, 200, "those of the machine have nobody to leave");
 });
 
 t.test("a restored backup signs nobody in who may have been removed since", async (t) => {

@@ -401,6 +401,42 @@ t.test("somebody else's attempts do not lock a person out, and do not fill the m
   t.end();
 });
 
+t.test("strangers do not use up the mails of who has an invite, or signed in with this browser", async (t) => {
+  const { at, from } = await startWithProxy(t);
+  const strangers = async (email: string) => {
+    for (let network = 0; network < 24; network++) await askToSignIn(from(`198.51.100.${network}`), email);
+    t.equal((await askToSignIn(from("192.0.2.200"), email)).status, 429, `${email} has had its mails`);
+  };
+  const owner = await at.service.person(OWNER, "owner");
+  await at.rpc("add_member", { email: ANA }, owner);
+  const { link } = await at.mail.mailTo(ANA);
+  await strangers(ANA);
+  const statuses: number[] = [];
+  for (let again = 0; again < 8; again++) {
+    const invited = from(`203.0.113.${again}`);
+    const page = await invited.open(link);
+    const form = page.forms.find(({ action }) => action.endsWith("/sign-in"))!;
+    statuses.push((await invited.submit(page, {}, { form })).status);
+  }
+  t.same(statuses, [200, 200, 200, 200, 200, 200, 429, 429], "by the link of the invite, which has a budget, too");
+
+  const BO = "bo@example.com";
+  await at.service.person(BO, "member");
+  const { window } = await signInWindow(at, BO, from("203.0.113.50"));
+  await strangers(BO);
+  /** The cookies of a browser, which is at another place now. */
+  const moved = (address: string) => {
+    const browser = from(address);
+    for (const [name, value] of window.jar(ORIGIN)) if (name.includes("device")) browser.jar(ORIGIN).set(name, value);
+    return browser;
+  };
+  t.equal((await askToSignIn(moved("192.0.2.1"), BO)).status, 200, "with the browser that signed in before");
+  t.equal((await askToSignIn(moved("192.0.2.2"), ANA)).status, 429, "it speaks for nobody else");
+  const forged = moved("192.0.2.3");
+  for (const [name, value] of forged.jar(ORIGIN)) forged.jar(ORIGIN).set(name, value.replace(/^./, "~"));
+  t.equal((await askToSignIn(forged, BO)).status, 429, "nor if somebody made it up");
+});
+
 t.test("a person who confirms on a phone has signed in from the network of the window, too", async (t) => {
   const { at, from } = await startWithProxy(t);
   await at.service.person(ANA, "member");

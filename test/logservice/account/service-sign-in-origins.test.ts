@@ -389,6 +389,7 @@ t.test("the flags of cookies", async (t) => {
     [...new Set(lines.map((line) => line.replace(/=[^;]*/, "").replace(/\d+/g, "N")))].sort();
   const all = "Path=/; HttpOnly; SameSite=Lax; Secure";
   t.same(shapes(window.setCookies), [
+    `__Host-tool_device; ${all}; Max-Age=N`,
     `__Host-tool_form; ${all}`,
     `__Host-tool_form; ${all}; Max-Age=N`,
     `__Host-tool_session; ${all}; Max-Age=N`,
@@ -398,6 +399,7 @@ t.test("the flags of cookies", async (t) => {
     window.setCookies.filter((line) => line.startsWith(name)).map((line) => /Max-Age=(\d+)/.exec(line)?.[1]);
   t.same(lasts("__Host-tool_session"), [String(30 * 24 * 3600)]);
   t.same(lasts("__Host-tool_window"), ["900", "0"]);
+  t.same(lasts("__Host-tool_device"), [String(365 * 24 * 3600)]);
 
   const local = await startTestService(t);
   const plain = new Browser();

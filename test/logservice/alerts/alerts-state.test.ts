@@ -1,6 +1,7 @@
 // The state machine of alerts, against a plain model of what is told.
 import fc from "fast-check";
 import t from "tap";
+import { lastInstantBefore } from "../../../grammar/query/index.ts";
 import { replay } from "../../../logservice/alerts/replay.ts";
 import { firstSlotFrom, jitterMs, lastDueSlot, slotStartMs, slotStopMs } from "../../../logservice/alerts/slots.ts";
 import {
@@ -13,7 +14,6 @@ import {
   type Transition,
   WELL,
 } from "../../../logservice/alerts/state.ts";
-import { lastInstantBefore } from "../../../logservice/events/last-instant.ts";
 import { referenceOf } from "../../support/alerts/reference.ts";
 import { holds } from "../../support/property.ts";
 

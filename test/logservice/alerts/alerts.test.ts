@@ -1,6 +1,10 @@
 // Alerts from the events to what is to be told, over both engines and with a clock that the test sets.
 import t from "tap";
+import { ReaderTurns } from "../../../logservice/alerts/reader-turns.ts";
+import type { EventsStore } from "../../../logservice/events/store.ts";
 import { BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
+import { clockAt } from "../../support/clock-at.ts";
+import { until } from "../../support/until.ts";
 
 /** The time of a minute of the test. */
 const at = (minute: number) => BEGIN_MS + minute * MINUTE_MS;
@@ -432,6 +436,192 @@ t.test("a slot is evaluated once, whoever evaluates, even without the lease", as
 async function takenFrom(world: World): Promise<void> {
   await world.records.db.deleteFrom("instance").where("key", "=", "evaluator_lease").execute();
 }
+
+t.test("whose evaluation is read next", (t) => {
+  // Evaluations as team and project, numbered in the order in which they come; `done` ends the reading that began first.
+  const rows: [what: string, waiting: string, steps: string, expected: string][] = [
+    ["one reader for a team while another waits", "a1 a1 a2 b1", "take take take", "a1.0 b1.3 -"],
+    ["teams in turn", "a1 a1 a1 b1 b1 c1", "take done take done take done take done take", "a1.0 b1.3 c1.5 a1.1 b1.4"],
+    ["projects of a team in turn", "a1 a1 a2 a3", "take done take done take done take", "a1.0 a2.2 a3.3 a1.1"],
+    ["one reading of a project", "a1 a1 a1", "take take", "a1.0 -"],
+    ["both readers for a team that is alone", "a1 a1 a2", "take take take", "a1.0 a2.2 -"],
+    ["a team that comes later gets the next one", "a1 a2 a1 a2", "take take b1 done take", "a1.0 a2.1 b1.4"],
+    ["one team with many projects", "a1 a2 a3 a4 b1 b1", "take take done take done take", "a1.0 b1.4 a2.1 b1.5"],
+    ["none", "", "take", "-"],
+  ];
+  for (const [what, waiting, steps, expected] of rows) {
+    const turns = new ReaderTurns<{ team_id: string; events_key: string; name: string }>({ readers: 2, perProject: 1 });
+    let number = 0;
+    const add = (key: string) => turns.add({ team_id: key.slice(0, 1), events_key: key, name: `${key}.${number++}` });
+    for (const key of waiting.split(" ").filter(Boolean)) add(key);
+    const running: { team_id: string; events_key: string }[] = [];
+    const seen: string[] = [];
+    for (const step of steps.split(" ")) {
+      if (step === "done") turns.done(running.shift()!);
+      else if (step !== "take") add(step);
+      else {
+        const one = turns.take();
+        seen.push(one?.name ?? "-");
+        if (one !== undefined) running.push(one);
+      }
+    }
+    t.equal(seen.join(" "), expected, what);
+  }
+  t.end();
+});
+
+/** A store whose counts of some projects wait until they are let go, with the projects that were reads in their order. */
+function held(isHeld: (project: string) => boolean) {
+  const reads: string[] = [];
+  const waiting: (() => void)[] = [];
+  const around = (events: EventsStore): EventsStore =>
+    Object.assign(Object.create(events), {
+      async count(question: Parameters<EventsStore["count"]>[0]) {
+        reads.push(question.project);
+        if (isHeld(question.project)) await new Promise<void>((resolve) => waiting.push(resolve));
+        return events.count(question);
+      },
+    });
+  return { reads, around, letGo: () => waiting.shift()?.() };
+}
+
+t.test("a team with many slow alerts delays another team by one reading", async (t) => {
+  const slow = new Set<string>();
+  const { reads, around, letGo } = held((project) => slow.has(project));
+  const world = await openWorld(t, { around });
+  const crowd = await world.team("crowd");
+  for (let p = 0; p < 4; p++) {
+    const place = await world.project(crowd, `p${p}`);
+    slow.add(place.events_key);
+    const { project_id, notification_id } = place;
+    for (let n = 0; n < 10; n++) await world.add({ project_id, notification_id, query: `m${n}` }, crowd);
+  }
+  await world.add({ interval: 2 });
+  const evaluator = world.evaluator();
+  world.clock.nowMs = at(1) + LATEST_MS;
+  const first = evaluator.pass();
+  await until("both readers", () => reads.length === 2);
+  t.equal(evaluator.metrics().alerts_waiting, 40);
+  world.clock.nowMs = at(2) + LATEST_MS;
+  const second = evaluator.pass();
+  await until("the alert of the other team waits, too", () => evaluator.metrics().alerts_waiting === 41);
+  letGo();
+  await until("the next reading", () => reads.length >= 3);
+  t.equal(reads[2], world.events_key, "the next one is of the other team");
+  await until("all readings", () => {
+    letGo();
+    return evaluator.metrics().alerts_waiting === 0;
+  });
+  await Promise.all([first, second]);
+  t.equal(reads.length, 41);
+  t.same(world.failures, []);
+});
+
+t.test("an evaluation that takes too long is reads half as often each time", async (t) => {
+  const rows: [what: string, slow: "count" | "search", alert: Parameters<World["add"]>[0]][] = [
+    ["its values", "count", {}],
+    ["the events that a message shows", "search", { operator: ">=", threshold: 0, repeat: 1 }],
+  ];
+  for (const [what, slow, alert] of rows) {
+    let isSlow = true;
+    const minutes: number[] = [];
+    const around = (events: EventsStore): EventsStore =>
+      Object.assign(Object.create(events), {
+        [slow]: (question: Parameters<EventsStore["search"]>[0]) => {
+          minutes.push((question.startMs - BEGIN_MS) / MINUTE_MS + 1);
+          if (!isSlow) return events[slow](question);
+          // It ends with its time, which is over as soon as it is reads.
+          return new Promise((_, reject) =>
+            question.signal.addEventListener("abort", () => reject(question.signal.reason)),
+          );
+        },
+      });
+    const world = await openWorld(t, { around });
+    const clock = clockAt(() => world.clock.nowMs);
+    const after: typeof clock.after = (ms, act, options) => {
+      if (!isSlow || ms !== 10_000) return clock.after(ms, act, options);
+      const timer = setImmediate(() => setImmediate(act));
+      return { stop: () => clearImmediate(timer) };
+    };
+    const evaluator = world.evaluator({ clock: { ...clock, after } });
+    const id = await world.add(alert);
+    const every: unknown[] = [];
+    for (const minute of [1, 3, 7, 15, 31, 47]) {
+      await world.runUntil(evaluator, at(minute));
+      every.push((await world.alert(id)).evaluated_every);
+    }
+    t.same(
+      [minutes, every],
+      [
+        [1, 3, 7, 15, 31, 47],
+        [2, 4, 8, 16, 16, 16],
+      ],
+      what,
+    );
+    const { state, triggered, failure } = await world.alert(id);
+    if (slow === "count") t.same([state, failure], ["failing", "the query takes longer than 10 s"]);
+    else t.same([state, triggered], ["triggered", true], "it is told without them");
+    isSlow = false;
+    await world.runUntil(evaluator, at(63));
+    t.match(await world.alert(id), { evaluated_every: 1, failure: "" }, `${what}: after a good one`);
+    await world.runUntil(evaluator, at(65));
+    t.same(minutes.slice(6), [63, 64, 65], what);
+    isSlow = true;
+    await world.runUntil(evaluator, at(66));
+    t.equal((await world.alert(id)).evaluated_every, 2);
+    await world.change(id, { name: "renamed" });
+    t.equal((await world.alert(id)).evaluated_every, 2, "another name changes nothing");
+    await world.change(id, { query: "warn" });
+    t.equal((await world.alert(id)).evaluated_every, 1, "another query may be fast");
+    t.same(world.failures, []);
+  }
+});
+
+t.test("alerts that ask the same do not wait for the end of their time one after the other", async (t) => {
+  let count = 0;
+  const around = (events: EventsStore): EventsStore =>
+    Object.assign(Object.create(events), {
+      count: ({ signal }: Parameters<EventsStore["count"]>[0]) => {
+        count++;
+        return new Promise((_, reject) => signal.addEventListener("abort", () => reject(signal.reason)));
+      },
+    });
+  const world = await openWorld(t, { around });
+  const clock = clockAt(() => world.clock.nowMs);
+  const after: typeof clock.after = (ms, act, options) => clock.after(ms === 10_000 ? 0 : ms, act, options);
+  const ids = [await world.add(), await world.add({ threshold: 9 }), await world.add({ name: "third" })];
+  await world.runUntil(world.evaluator({ clock: { ...clock, after } }), at(1));
+  for (const id of ids) t.equal((await world.alert(id)).evaluated_every, 2);
+  t.equal(count, 1);
+});
+
+t.test("the lag is the age of the oldest alert that is due, waiting or running", async (t) => {
+  const { reads, around, letGo } = held(() => true);
+  const world = await openWorld(t, { around });
+  for (const name of ["first", "second"]) await world.add({ name, query: name });
+  const evaluator = world.evaluator();
+  const lag = () => evaluator.metrics().alerts_lag_seconds!;
+  t.equal(lag(), 0);
+  world.clock.nowMs = at(1) + LATEST_MS;
+  const pass = evaluator.pass();
+  await until("a reader", () => reads.length === 1);
+  const before = lag();
+  t.ok(before >= 0 && before <= 30, `due for ${before} s`);
+  world.clock.nowMs += 800_000;
+  t.equal(lag(), before + 800, "one runs and one waits");
+  letGo();
+  await until("the second one", () => reads.length === 2);
+  t.ok(lag() >= 800, "the second one runs");
+  letGo();
+  await pass;
+  t.equal(lag(), 0);
+  world.clock.nowMs += 1_000;
+  await world.records.db.schema.alterTable("alerts").renameTo("gone").execute();
+  await evaluator.pass();
+  world.clock.nowMs += 50_000;
+  t.equal(lag(), 851, "it cannot tell what is due since the last time it looked");
+  await world.records.db.schema.alterTable("gone").renameTo("alerts").execute();
+});
 
 t.test("alerts of the same question share a read", async (t) => {
   let reads = 0;

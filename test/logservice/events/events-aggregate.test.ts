@@ -46,10 +46,21 @@ const queryOf = (text: string, range: Partial<AggregateQuery> = {}): AggregateQu
   };
 };
 
-/** Events with ids of their own, as those that a store makes differ. */
+/** Events with ids of their own, as those that a store makes differ; some by a clock elsewhere. */
 const events = oddEvents(3_000, 7, BEGIN_MS, 2_000).map(
-  (event, at): NewEvent => ({ ...event, id: `e${(at * 7919) % 3000}` }),
+  (event, at): NewEvent => ({
+    ...event,
+    id: `e${(at * 7919) % 3000}`,
+    ...(at % 11 === 0 && event.timestamp.endsWith("Z") && { timestamp: elsewhere(event.timestamp, at) }),
+  }),
 );
+
+/** The same time, or some nanoseconds later, with an offset. */
+function elsewhere(timestamp: string, at: number): string {
+  const [hours, zone] = at % 2 === 0 ? [5.5, "+05:30"] : [-9, "-09:00"];
+  const local = new Date(Date.parse(timestamp) + hours * 3_600_000).toISOString();
+  return local.replace("Z", `${["", "000002", "9"][at % 3]}${zone}`);
+}
 
 async function filled(store: EventsStore & { flush?(): Promise<void> }, flushAt: readonly number[]): Promise<void> {
   for (let at = 0; at < events.length; at += 250) {

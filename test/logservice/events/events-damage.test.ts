@@ -1,10 +1,13 @@
 // The most valuable rows of test/slow/events-damage.ts: a store of which one thing was damaged while nobody used it.
-import { cpSync, readdirSync, rmSync } from "node:fs";
-import { join } from "node:path";
+import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { dirname, join } from "node:path";
 import t from "tap";
+import { checkEvents } from "../../../logservice/events/check.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { runCase } from "../../support/events/damage.ts";
 import { fileRows, folderRows, nameRows, newerRows, olderRows } from "../../support/events/damage-rows.ts";
+import * as faults from "../../support/events/faults.ts";
 import { buildRichStore, type RichStore } from "../../support/events/rich-store.ts";
 import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
@@ -108,3 +111,337 @@ t.test(
     }
   },
 );
+
+const never = new AbortController().signal;
+const EVER = { startMs: 0, stopMs: 4e12 };
+
+/** A store of two projects whose flushes take turns, with copies of two earlier moments beside it. */
+async function storeOf() {
+  const home = mkdtempSync(join(tmpdir(), "events-damage-two-"));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const directory = join(home, "events");
+  const store = await openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+  const event = (message: string, day: number) =>
+    ({ timestamp: `2024-05-0${day}T10:00:00Z`, level: "info", message, fields: {} }) as const;
+  for (const day of [1, 2, 3]) {
+    await store.append("app", [event(`one ${day}`, day), event(`two ${day}`, day)]);
+    await store.append("other", [event("other", day)]);
+    await store.flush();
+    if (day < 3) cpSync(directory, `${directory}-${day}`, { recursive: true });
+  }
+  await store.close();
+  const projects = join(directory, "projects");
+  const app = readdirSync(projects).find((name) => name.startsWith("app~"))!;
+  const other = readdirSync(projects).find((name) => name.startsWith("other~"))!;
+  const segments = readdirSync(join(projects, app)).filter((name) => name.endsWith(".parquet"));
+  return { directory, projects, app, other, segments: segments.sort() };
+}
+
+type Files = Awaited<ReturnType<typeof storeOf>>;
+/** Removes a segment of app with the files beside it. */
+const without = ({ projects, app, segments }: Files, at: number) => {
+  for (const end of ["", ".json", ".filter"]) rmSync(join(projects, app, `${segments[at]}${end}`), { force: true });
+};
+const manifestIn = ({ projects, app }: Files) => join(projects, app, "manifest.json");
+/** Changes the entries of the list of folders, as an older version would have written them. */
+const changeList = ({ directory }: Files, change: (entry: Record<string, unknown>) => Record<string, unknown>) =>
+  faults.change(join(directory, "folders.json"), (list) => ({
+    ...list,
+    folders: (list.folders as Record<string, unknown>[]).map(change),
+  }));
+const asOlder = (files: Files) => changeList(files, ({ held, ...entry }) => entry);
+const cutFile = (path: string) => truncateSync(path, 40);
+
+const LACKS =
+  /^may lack events: its (manifest is (missing|damaged)|folder is an older copy)(; 4 of 6 events are there)?$/;
+
+const TAKEN = /^its folder is missing(: other~\d+ is in its place)?$/;
+const replaceBy = ({ projects, app }: Files, folder: string) => {
+  rmSync(join(projects, app), { recursive: true });
+  cpSync(folder, join(projects, app), { recursive: true });
+};
+
+/** The damage, how many events of app are left, and what is said; nothing, if all are proven to be there. */
+const DOUBLE: readonly (readonly [name: string, damage: (files: Files) => void, events: number, said?: RegExp])[] = [
+  ["nothing", () => {}, 6],
+  ["the manifest gone", (files) => rmSync(manifestIn(files)), 6],
+  ["the manifest cut", (files) => cutFile(manifestIn(files)), 6],
+  [
+    "the manifest gone, and the first segment",
+    (files) => {
+      rmSync(manifestIn(files));
+      without(files, 0);
+    },
+    4,
+    LACKS,
+  ],
+  [
+    "the manifest cut, and the newest segment gone",
+    (files) => {
+      cutFile(manifestIn(files));
+      without(files, 2);
+    },
+    4,
+    LACKS,
+  ],
+  [
+    "the manifest one from before the last flush, whose segment is gone",
+    (files) => {
+      cpSync(`${files.directory}-2/projects/${files.app}/manifest.json`, manifestIn(files));
+      without(files, 2);
+    },
+    4,
+    LACKS,
+  ],
+  [
+    "the manifest one from before two flushes, and the segment between gone",
+    (files) => {
+      cpSync(`${files.directory}-1/projects/${files.app}/manifest.json`, manifestIn(files));
+      without(files, 1);
+    },
+    4,
+    LACKS,
+  ],
+  [
+    "the manifest one from before two flushes",
+    (files) => cpSync(`${files.directory}-1/projects/${files.app}/manifest.json`, manifestIn(files)),
+    6,
+  ],
+  [
+    "the manifest gone, the list one from before the last flush",
+    (files) => {
+      rmSync(manifestIn(files));
+      cpSync(`${files.directory}-2/folders.json`, join(files.directory, "folders.json"));
+    },
+    6,
+  ],
+  [
+    "the manifest gone, and the list of folders",
+    (files) => {
+      rmSync(manifestIn(files));
+      rmSync(join(files.directory, "folders.json"));
+    },
+    6,
+    /^may lack events: its manifest is missing$/,
+  ],
+  ["the list of folders gone", ({ directory }) => rmSync(join(directory, "folders.json")), 6],
+  ["the list of folders of an older version", asOlder, 6],
+  [
+    "the list of folders changed by an older version",
+    (files) => changeList(files, (entry) => ({ ...entry, newest: Number(entry.newest) - 1 })),
+    6,
+  ],
+  [
+    "the list of folders of an older version, the manifest and the newest segment gone",
+    (files) => {
+      asOlder(files);
+      rmSync(manifestIn(files));
+      without(files, 2);
+    },
+    4,
+    LACKS,
+  ],
+  [
+    "the list of folders of an older version, the manifest gone",
+    (files) => {
+      asOlder(files);
+      rmSync(manifestIn(files));
+    },
+    6,
+    /^may lack events: its manifest is missing$/,
+  ],
+  ...[false, true].map(
+    (isOlder) =>
+      [
+        `the folder replaced by a copy of another's${isOlder ? ", the list of folders of an older version" : ""}`,
+        (files: Files) => {
+          if (isOlder) asOlder(files);
+          replaceBy(files, join(files.projects, files.other));
+        },
+        0,
+        TAKEN,
+      ] as const,
+  ),
+  [
+    "another's folder moved to its place",
+    (files) => {
+      rmSync(join(files.projects, files.app), { recursive: true });
+      renameSync(join(files.projects, files.other), join(files.projects, files.app));
+    },
+    0,
+    TAKEN,
+  ],
+  [
+    "another's folder copied over it, and the first segment gone",
+    (files) => {
+      cpSync(join(files.projects, files.other), join(files.projects, files.app), { recursive: true });
+      without(files, 0);
+    },
+    4,
+    LACKS,
+  ],
+  [
+    "another's folder copied over it",
+    (files) => cpSync(join(files.projects, files.other), join(files.projects, files.app), { recursive: true }),
+    6,
+  ],
+  [
+    "the folders exchanged, and the newest segment gone",
+    (files) => {
+      without(files, 2);
+      rmSync(manifestIn(files));
+      faults.swap(join(files.projects, files.app), join(files.projects, files.other));
+    },
+    4,
+    LACKS,
+  ],
+  ["the folders exchanged", ({ projects, app, other }) => faults.swap(join(projects, app), join(projects, other)), 6],
+  [
+    "the manifests exchanged, and the first segment gone",
+    (files) => {
+      faults.swap(manifestIn(files), join(files.projects, files.other, "manifest.json"));
+      without(files, 0);
+    },
+    4,
+    LACKS,
+  ],
+];
+
+let two: ReturnType<typeof storeOf> | undefined;
+
+for (const [name, damage, left, said] of DOUBLE) {
+  t.test(`two damages at once: ${name}`, async (t) => {
+    let events = left;
+    two ??= storeOf();
+    const { directory: whole, ...names } = await two;
+    const directory = join(t.testdir(), "events");
+    for (const moment of ["", "-1", "-2"]) cpSync(`${whole}${moment}`, `${directory}${moment}`, { recursive: true });
+    damage({ directory, ...names, projects: join(directory, "projects") });
+    const facts = { nowMs: Date.parse("2024-06-01T00:00:00Z"), accepted: new Set<string>() };
+    const checked = (await checkEvents(directory, facts)).findings.flatMap(({ loss }) => loss ?? []);
+    const first = Date.parse("2024-05-01T10:00:00Z");
+    let ids: readonly string[] = checked.map(({ id }) => id);
+    for (const start of ["first", "second"]) {
+      const lines: string[] = [];
+      const log = (level: string, message: string) => void lines.push(`${level}: ${message}`);
+      const store = await openEventsStore({ directory, reserveBytes: 0, log });
+      const losses = store.losses();
+      const reasons = losses.map(({ reason }) => reason);
+      t.equal((await store.projectStats("app")).eventsTotal, events, start);
+      t.equal(losses.length, said === undefined ? 0 : 1, `${start}: ${reasons.join("; ")}`);
+      t.strictSame(
+        losses.map(({ id }) => id),
+        ids,
+        "a check says the same",
+      );
+      const { missingBytes } = (await store.count({ project: "app", ...EVER, query: undefined, signal: never })).stats;
+      t.equal(missingBytes > 0, said !== undefined);
+      t.equal(
+        (await store.count({ project: "other", ...EVER, query: undefined, signal: never })).stats.missingBytes,
+        0,
+      );
+      if (said !== undefined) {
+        t.match(reasons[0], said);
+        const isSaid = (line: string) => /^error: events (may be missing: may lack|are missing: its folder)/.test(line);
+        t.ok(lines.some(isSaid), `${start}: ${lines.join("; ")}`);
+        const before = { project: "app", startMs: 0, stopMs: first - 2000, query: undefined, signal: never };
+        const isRanged = losses[0]!.firstMs !== undefined;
+        t.equal((await store.count(before)).stats.missingBytes > 0, !isRanged, "outside of its range");
+        if (isRanged) t.equal(losses[0]!.firstMs, first);
+        store.acceptLosses(new Set(ids));
+        t.equal((await store.projectStats("app")).missingBytes, 0, "accepted");
+      }
+      if (start === "first") {
+        await store.append("app", [{ timestamp: "2024-05-09T10:00:00Z", level: "info", message: "later", fields: {} }]);
+        await store.flush();
+        events++;
+      }
+      await store.close();
+      ids = losses.map(({ id }) => id);
+    }
+  });
+}
+
+t.test("two damages at once, after events expired", async (t) => {
+  const home = t.testdir();
+  const directory = join(home, "events");
+  let nowMs = Date.parse("2024-05-01T10:00:00Z");
+  const open = (lines: string[] = []) =>
+    openEventsStore({
+      directory,
+      reserveBytes: 0,
+      nowMs: () => nowMs,
+      log: (level, message) => void lines.push(`${level} ${message}`),
+    });
+  let store = await open();
+  for (const day of [1, 3, 2]) {
+    const timestamp = `2024-05-0${day}T10:00:00Z`;
+    for (const project of ["app", "other"])
+      await store.append(project, [{ timestamp, level: "info", message: `${project} ${day}`, fields: {} }]);
+    await store.flush();
+  }
+  await store.close();
+  cpSync(directory, join(home, "before"), { recursive: true });
+  nowMs = Date.parse("2024-05-04T00:00:00Z");
+  store = await open();
+  store.setRetention("app", 2);
+  await store.expire();
+  await store.close();
+  cpSync(directory, join(home, "after"), { recursive: true });
+  const app = readdirSync(join(directory, "projects")).find((name) => name.startsWith("app~"))!;
+  const manifest = join(directory, "projects", app, "manifest.json");
+  const putBack = (moment: string) => {
+    rmSync(directory, { recursive: true });
+    cpSync(join(home, moment), directory, { recursive: true });
+  };
+  const rows: [name: string, damage: () => void, events: number, losses: number][] = [
+    ["nothing", () => putBack("after"), 2, 0],
+    [
+      "the manifest gone",
+      () => {
+        putBack("after");
+        rmSync(manifest);
+      },
+      2,
+      0,
+    ],
+    [
+      "a crash after the list was written, before the manifest",
+      () => {
+        putBack("before");
+        cpSync(join(home, "after/folders.json"), join(directory, "folders.json"));
+      },
+      3,
+      0,
+    ],
+    [
+      "the same, and the manifest gone",
+      () => {
+        putBack("before");
+        cpSync(join(home, "after/folders.json"), join(directory, "folders.json"));
+        rmSync(manifest);
+      },
+      3,
+      0,
+    ],
+    [
+      "the same, and a segment gone",
+      () => {
+        putBack("after");
+        rmSync(manifest);
+        const segment = readdirSync(dirname(manifest)).find((name) => name.endsWith(".parquet"))!;
+        rmSync(join(dirname(manifest), segment));
+      },
+      1,
+      1,
+    ],
+  ];
+  for (const [name, damage, events, losses] of rows) {
+    damage();
+    store = await open();
+    t.same([(await store.projectStats("app")).eventsTotal, store.losses().length], [events, losses], name);
+    store.setRetention("app", 2);
+    await store.expire();
+    await store.close();
+  }
+});

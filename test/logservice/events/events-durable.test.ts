@@ -2,6 +2,7 @@
 // that failed. Killing the process shows none of it.
 import {
   appendFileSync,
+  cpSync,
   existsSync,
   mkdtempSync,
   readdirSync,
@@ -339,4 +340,53 @@ t.test("the journal's folder is removed while the store is open: what was accept
     t.strictSame([await messages(store), store.losses()], [expected, []], name);
     await store.close();
   }
+});
+
+t.test("a folder that could not be synced, and a kill then: nothing is lost, or said to be", async (t) => {
+  const home = folder(t);
+  const disk = await recordDiskCalls(t, home);
+  const failed = new Set<string>();
+  for (let n = 1; ; n++) {
+    const directory = join(home, String(n));
+    const copy = `${directory}-killed`;
+    let [syncs, failing] = [0, ""];
+    disk.before = (call) => {
+      const [, path] = /^sync \d+((?:\/projects|\/journal|\/keys)?(?:\/app~\d+)?)$/.exec(call) ?? [];
+      if (path === undefined || ++syncs !== n) return;
+      failing = `${path} of call ${n}`;
+      failed.add(path.replace(/\d+/, "N"));
+      throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+    };
+    let store = await opened(directory, new TestClock()).catch(() => opened(directory, new TestClock()));
+    const acknowledged: string[] = [];
+    let killed: readonly string[] | undefined;
+    const steps = [
+      ...["one", "two"].flatMap((text) => [
+        () => store.append("app", [event(text)], { idempotencyKey: text }).then(() => text),
+        () => store.flush(),
+      ]),
+      () => store.compact(),
+    ];
+    for (const step of steps) {
+      const text = await step().catch(() => undefined);
+      if (text !== undefined) acknowledged.push(text);
+      if (failing === "" || killed !== undefined) continue;
+      // A kill leaves what was written, whether or not it is durable.
+      cpSync(directory, copy, { recursive: true, filter: (path) => !path.endsWith("/lock") });
+      killed = [...acknowledged];
+    }
+    disk.before = () => {};
+    if (killed !== undefined) {
+      const after = await opened(copy);
+      t.same([await messages(after), after.losses()], [killed, []], failing);
+      await after.close();
+    }
+    await store.flush();
+    await store.close();
+    store = await opened(directory);
+    t.same([await messages(store), store.losses()], [acknowledged, []], `${failing}, and no kill`);
+    await store.close();
+    if (failing === "") break;
+  }
+  t.same([...failed].sort(), ["", "/journal", "/keys", "/projects", "/projects/app~N"].sort());
 });

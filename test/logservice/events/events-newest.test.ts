@@ -280,6 +280,7 @@ async function pageOf(events: MemtableEvents, bounds: PageBounds, query?: string
       selection: selectionOf(range, nowMs),
       memtables: [{ events, length: events.length }],
       signal: new AbortController().signal,
+      process: undefined,
       used: { bytes: 0, isScanned: false, files: new Set<string>() },
     };
     return { page: await pageInMemory(context as unknown as QueryContext, bounds), parsed: count };

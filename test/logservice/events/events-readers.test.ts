@@ -3,10 +3,14 @@ import { mkdtemp, rm, stat, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { parsePipeline, parseQuery } from "../../../grammar/query/index.ts";
 import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { openDuckDb, quoted } from "../../../logservice/events/duckdb/duckdb.ts";
 import { readSegment, type Segment } from "../../../logservice/events/duckdb/segment.ts";
+import { openEventsStore } from "../../../logservice/events/open.ts";
+import type { EventsStore } from "../../../logservice/events/store.ts";
 import { emptySummary, printSummary } from "../../../logservice/events/summary/summary.ts";
+import { CANNOT_SEE_PROCESSES, engineProcesses } from "../../support/sql/sql-processes.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
@@ -156,4 +160,72 @@ t.test("an engine that a question forestalls takes over no sooner than ten secon
   readers.begin().end();
   await until("another engine", () => readers.counts.engines === 2);
   t.equal(counts.made, 3);
+});
+
+const HOSTILE = "/(a|b)[ab]{18}x0c/";
+
+/** The query and the stages of a text. */
+function parts(text: string) {
+  const parsed = parsePipeline(text);
+  if (!parsed.ok) throw new Error(text);
+  return parsed.value;
+}
+
+t.test("what takes long over a single text ends with its signal", { skip: CANNOT_SEE_PROCESSES }, async (t) => {
+  const directory = await mkdtemp(join(tmpdir(), "events-slow-"));
+  const nowMs = () => Date.parse("2026-03-01T12:00:00Z");
+  const store = await openEventsStore({ directory, nowMs });
+  t.teardown(async () => {
+    await store.close();
+    await rm(directory, { recursive: true, force: true });
+  });
+  const text = `x0c${"abbabaab".repeat(7_000)}`;
+  const batch = Array.from({ length: 50 }, (_, i) => ({
+    ...{ timestamp: "2026-03-01T11:00:00Z", level: "info", message: `${text}${i}`, fields: { text, path: "/a" } },
+  }));
+  const all = { project: "p", startMs: 0, stopMs: nowMs() };
+  type Ask = (store: EventsStore, signal: AbortSignal) => Promise<unknown>;
+  const aggregate =
+    (text: string): Ask =>
+    (store, signal) =>
+      store.aggregate({ ...all, ...parts(text), limit: 10, signal });
+  const rows: [what: string, ask: Ask][] = [
+    ["count", (store, signal) => store.count({ ...all, query: parts(`message ~ ${HOSTILE}`).query, signal })],
+    [
+      "search of a field",
+      (store, signal) =>
+        store.search({ ...all, query: parts(`text ~ ${HOSTILE}`).query, limit: 10, order: "descending", signal }),
+    ],
+    ["groups", aggregate(`message ~ ${HOSTILE} | count by path`)],
+    ["stages over groups", aggregate(`| count by message | where message ~ ${HOSTILE}`)],
+    ["stages over events", aggregate(`| limit 100 | where message ~ ${HOSTILE}`)],
+  ];
+  await store.append("p", batch);
+  for (const where of ["memory", "segments"]) {
+    if (where === "segments") await store.flush();
+    for (const [what, ask] of rows) {
+      const over = new AbortController();
+      const answer = ask(store, over.signal);
+      const { pid } = await until("a process", () => engineProcesses()[0]);
+      over.abort(new Error("enough"));
+      await t.rejects(answer, /enough/, `${what} in ${where}`);
+      await until("its end", () => engineProcesses().every((one) => one.pid !== pid));
+    }
+  }
+  const { signal } = new AbortController();
+  const quick = parseQuery("message ~ /ab+a/ or message ~ /x0c|y0c/");
+  if (!quick.ok) throw new Error("not valid");
+  t.equal((await store.count({ ...all, query: quick.value, signal })).count, 50, "others are answered as before");
+  const [idle] = engineProcesses();
+  t.equal((await store.count({ ...all, query: quick.value, signal })).count, 50);
+  t.same(
+    engineProcesses().map(({ pid }) => pid),
+    [idle!.pid],
+    "by the same process",
+  );
+  const plain = parts("message ~ /x0c|y0c/").query;
+  process.kill(idle!.pid, "SIGKILL");
+  await until("its end", () => engineProcesses().length === 0);
+  t.equal((await store.count({ ...all, query: plain, signal })).count, 50);
+  t.same(engineProcesses(), [], "a choice of texts needs none");
 });

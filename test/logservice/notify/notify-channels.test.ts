@@ -16,7 +16,7 @@ import { cutToOnePart } from "../../../logservice/notify/gsm-text.ts";
 import type { Post } from "../../../logservice/notify/post.ts";
 import { retryAfterMs } from "../../../logservice/notify/retry-after.ts";
 import { type DeliveryOutcome, type SendOptions, sendTo, targetRecipients } from "../../../logservice/notify/send.ts";
-import { TestLimits } from "../../../logservice/notify/send-limits.ts";
+import { SmsBudget, TestLimits } from "../../../logservice/notify/send-limits.ts";
 import { sendTest } from "../../../logservice/notify/send-test.ts";
 import { missingSettings } from "../../../logservice/notify/settings.ts";
 import { readSmsSettings, SmsSettingsError } from "../../../logservice/notify/sms-settings.ts";
@@ -61,6 +61,48 @@ function hostileMessage(kind: AlertMessage["kind"] = "triggered"): AlertMessage 
     })),
   });
 }
+
+t.test("an event in a message is one line, and its other fields after it where there is room", (t) => {
+  const target = { stage: "production", id: "b9d3", ip: "203.0.113.7", method: "GET", path: "/fail", query: "" };
+  const J = '{"request_method":"POST","request_uri":"/pay","status":"502","server":"web1"}';
+  const rows: readonly (readonly [message: string, fields: object, line: string, rest: string])[] = [
+    ["response", { ...target, status: 500, duration: 18, size: 6 }, "GET /fail 500 18ms 6 B", "stage=production"],
+    [J, JSON.parse(J), "POST /pay 502", "server=web1"],
+    ["failed\nTraceback (most recent call last):\n  f()\nE: x", {}, "failed: E: x +3 lines", ""],
+    [
+      "sent",
+      { err: { message: "no card", stack: "Error: no card\n    at a", code: 7 } },
+      "sent: no card +1 line",
+      'err={"code":7}',
+    ],
+    ["as it was said", { path: "/a" }, "as it was said", "path=/a"],
+  ];
+  for (const [message, fields, line, rest] of rows) {
+    const event = {
+      id: "1",
+      timestamp: "2026-11-23T14:04:58.120Z",
+      level: "error" as const,
+      message,
+      fields: { ...fields },
+    };
+    const alert = alertMessage({ events: [event], hasMoreEvents: false });
+    const mail = alertMail(alert, ORIGIN);
+    t.match(mail.text, `\n14:04:58 error  ${line}${rest && `\n    ${rest}`}\n`, line);
+    t.match(mail.html, `>${line}</code>`, `${line}, as a page`);
+    t.match(
+      slackPost({ url: "https://x.example", channel: "" }, [alert], ORIGIN).body,
+      `error  ${line}"`,
+      `${line}, in a chat`,
+    );
+    const pager = JSON.parse(pagerDutyPost({ url: "https://x.example", routingKey: ROUTING_KEY }, alert, ORIGIN).body);
+    t.same(
+      pager.payload.custom_details.events,
+      [{ timestamp: event.timestamp, level: event.level, message: line }],
+      `${line}, for a pager`,
+    );
+  }
+  t.end();
+});
 
 t.test("headlines", (t) => {
   const rows: readonly (readonly [MessageChange, string])[] = [
@@ -619,6 +661,59 @@ t.test("a test of a notification", async (t) => {
   for (let i = 0; i < 20; i++) limits.take("acme", hook);
   t.throws(() => limits.take("acme", hook), /^too many tests of notifications/);
   limits.take("other", sms);
+  const few = { type: "sms" as const, sms_numbers: Array.from({ length: 6 }, (_, i) => `+1555010${i}`) };
+  limits.take("third", few);
+  t.throws(() => limits.take("third", few), /^too many tests of notifications/, "all of its messages, or none");
+});
+
+t.test("text messages are bounded by person and in all, however many teams there are", (t) => {
+  const sms = { type: "sms" as const, sms_numbers: ["+15550100"] };
+  const passed = (takes: () => void) => {
+    for (let count = 0; ; count++) {
+      try {
+        takes();
+      } catch {
+        return count;
+      }
+    }
+  };
+  const rows: [what: string, people: (n: number) => string[], expected: number][] = [
+    ["a person with many teams", () => ["ann"], 10],
+    ["several people of one owner", (n) => [`p${n}`, "ann"], 10],
+    ["many people", (n) => [`p${n}`], 60],
+    ["nobody, as tokens of the machine have none", () => [], 60],
+  ];
+  for (const [what, people, expected] of rows) {
+    const limits = new TestLimits(new TestClock());
+    let n = 0;
+    t.equal(
+      passed(() => limits.take(`team${++n}`, sms, people(n))),
+      expected,
+      what,
+    );
+  }
+  const hooks = new TestLimits(new TestClock());
+  let n = 0;
+  t.equal(
+    passed(() => hooks.take(`team${++n}`, { type: "webhook", sms_numbers: [] }, ["ann"])),
+    30,
+    "other tests of a person",
+  );
+  const alerts: [what: string, owner: (n: number) => string, expected: number][] = [
+    ["an owner of many teams", () => "ann", 60],
+    ["many owners", (n) => `p${n}`, 600],
+    ["no owners", () => "", 600],
+  ];
+  for (const [what, owner, expected] of alerts) {
+    const clock = new TestClock();
+    const budget = new SmsBudget(clock);
+    let n = 0;
+    const take = () => {
+      if (budget.take(`team${++n}`, owner(n)) > 0) throw new Error("too many");
+    };
+    t.equal(passed(take), expected, `messages of alerts: ${what}`);
+  }
+  t.end();
 });
 
 t.test("the payloads in the README", (t) => {

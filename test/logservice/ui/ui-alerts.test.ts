@@ -28,7 +28,7 @@ import {
   stripBars,
   unevaluated,
 } from "../../../logservice/ui/alerts/preview-data.ts";
-import { conditionWords, draftSummary, EVENTS, valueWords } from "../../../logservice/ui/alerts/words.ts";
+import { conditionWords, draftSummary, EVENTS, paceWords, valueWords } from "../../../logservice/ui/alerts/words.ts";
 import { changedMembers } from "../../../logservice/ui/data/changes.ts";
 import { alertAnswer } from "../../../logservice/ui/language/alert-answer.ts";
 import {
@@ -110,6 +110,25 @@ t.test("what a draft does, in sentences", (t) => {
     draftSummary(NEW_ALERT, P99, true),
     /^Triggers on p99\(duration\) more than 10 ms in 5 min, for each group separately\./,
   );
+  t.end();
+});
+
+t.test("an alert that is evaluated seldom, in words", (t) => {
+  const rows: [interval: number | undefined, every: number | undefined, expected: string | undefined][] = [
+    [1, 1, undefined],
+    // An older service does not say it.
+    [1, undefined, undefined],
+    [undefined, 5, undefined],
+    [1, 2, "Evaluated every 2 min instead of every 1 min, because its query takes too long: narrow it."],
+    [90, 1440, "Evaluated every 1 day instead of every 1 h 30 min, because its query takes too long: narrow it."],
+  ];
+  for (const [interval, evaluated_every, expected] of rows) {
+    const of = {
+      ...(interval !== undefined && { interval }),
+      ...(evaluated_every !== undefined && { evaluated_every }),
+    };
+    t.equal(paceWords(of), expected, `${evaluated_every} for ${interval}`);
+  }
   t.end();
 });
 

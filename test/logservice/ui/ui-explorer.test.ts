@@ -1,6 +1,7 @@
 // The parts of the explorer that need no page: tables of inputs and what comes of them.
 import fc from "fast-check";
 import t from "tap";
+import { readEntryLine } from "../../../cli/logs/entry-line.ts";
 import { parsePipeline } from "../../../grammar/query/index.ts";
 import { visibleQuery } from "../../../grammar/query/visible.ts";
 import { rangeTexts, searchOf, type View, viewOf } from "../../../logservice/address/view.ts";
@@ -10,10 +11,12 @@ import { noteServiceTime, serviceNow } from "../../../logservice/ui/data/clock.t
 import { Arrivals, MOST_ARRIVED } from "../../../logservice/ui/explorer/arrivals.ts";
 import { columnLayout } from "../../../logservice/ui/explorer/column-widths.ts";
 import { textOfValue, valueAt } from "../../../logservice/ui/explorer/field-values.ts";
+import { foldOf } from "../../../logservice/ui/explorer/fold.ts";
 import { barsOf, histogramOf } from "../../../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../../../logservice/ui/explorer/live-histogram.ts";
 import { openedSearch } from "../../../logservice/ui/explorer/opened-search.ts";
 import { requestQuery } from "../../../logservice/ui/explorer/request.ts";
+import { commonFields, rowLine } from "../../../logservice/ui/explorer/row-line.ts";
 import { readTypedRange } from "../../../logservice/ui/explorer/typed-range.ts";
 import { withoutArrived } from "../../../logservice/ui/explorer/without-arrived.ts";
 import { visibleParts } from "../../../logservice/ui/kit/visible.ts";
@@ -24,6 +27,8 @@ import { type RowRange, type RowReader, Rows } from "../../../logservice/ui/rows
 import { endPosition, movedBy } from "../../../logservice/ui/rows/scroll-place.ts";
 import type { AggregateResponse, Event, Level } from "../../../schema/rpc.generated.ts";
 import { TestClock } from "../../support/test-clock.ts";
+import { recorderOf } from "../../support/vectors.ts";
+import summaryRows from "../../vectors/summary.json" with { type: "json" };
 
 const NOW = Date.parse("2026-11-25T12:34:56.789Z");
 const FIRST: View = {
@@ -405,12 +410,18 @@ t.test("what cannot be read is asked for again after a pause", async (t) => {
 
 t.test("a place in a list", async (t) => {
   const same = { count: 100, heightOf: () => 20 };
+  // Each second row is left out, from the first.
+  const pairs = { count: 100, heightOf: (row: number) => (row % 2 === 0 ? 0 : 20) };
   const rows: readonly (readonly [string, object, object])[] = [
     ["down within a row", movedBy({ row: 3, offset: 5 }, 10, same), { row: 3, offset: 15 }],
     ["down over rows", movedBy({ row: 3, offset: 5 }, 45, same), { row: 5, offset: 10 }],
     ["up over rows", movedBy({ row: 3, offset: 5 }, -30, same), { row: 1, offset: 15 }],
     ["above the first", movedBy({ row: 1, offset: 0 }, -500, same), { row: 0, offset: 0 }],
     ["below the last", movedBy({ row: 98, offset: 0 }, 5_000, same), { row: 99, offset: 19 }],
+    ["down over rows that are left out", movedBy({ row: 1, offset: 5 }, 35, pairs), { row: 5, offset: 0 }],
+    ["up over rows that are left out", movedBy({ row: 5, offset: 0 }, -35, pairs), { row: 1, offset: 5 }],
+    ["the end of rows of which some are left out", endPosition(30, pairs), { row: 97, offset: 10 }],
+    ["the end, the first being left out", endPosition(500, { ...pairs, count: 3 }), { row: 0, offset: 0 }],
     ["the end", endPosition(110, same), { row: 94, offset: 10 }],
     ["the end of few", endPosition(110, { count: 2, heightOf: () => 20 }), { row: 0, offset: 0 }],
   ];
@@ -755,4 +766,114 @@ t.test("what a result is drawn as", async (t) => {
   }
   t.strictSame(groupOfRow(groups, ["a", 1]), [["value0", "a"]]);
   t.equal(groupOfRow(result(["number"], [[1]]), [1]), undefined);
+});
+
+const NO_COMMON: ReadonlyMap<string, string> = new Map();
+const rowText = (event: Event, options: Partial<Parameters<typeof rowLine>[1]> = {}): string => {
+  const { parts, fields } = rowLine(event, { common: NO_COMMON, isWrapped: false, ...options });
+  return [...parts.map(({ text }) => text), ...fields.map(([name, text]) => `${name}=${text}`)].join(" ");
+};
+
+t.test("an event of any sender as a row of the list", (t) => {
+  const record = recorderOf("summary.json", summaryRows);
+  for (const vector of summaryRows) {
+    const { timestamp, message, fields } = readEntryLine(vector.line).entry;
+    const row = rowText({ ...event("1", NOW), timestamp, message, fields });
+    record(vector, { row });
+    t.equal(row, vector.row, vector.name);
+  }
+  t.end();
+});
+
+t.test("a row with room for several lines has the message whole, unless its fields say it", (t) => {
+  const rows: readonly (readonly [message: string, fields: Event["fields"], row: string])[] = [
+    ["E: x\n    at a.js:1", {}, "E: x\n    at a.js:1"],
+    ["GET /a 200 12 - 3.214 ms", {}, "GET /a 200 12 - 3.214 ms"],
+    ["request", { method: "GET", path: "/a", status: 200 }, "GET /a 200"],
+  ];
+  for (const [message, fields, row] of rows) {
+    t.equal(rowText({ ...event("1", NOW), message, fields }, { isWrapped: true }), row, message);
+  }
+  t.end();
+});
+
+t.test("fields that a row says already, and those that all rows have", (t) => {
+  const rows: readonly (readonly [message: string, fields: Event["fields"], row: string])[] = [
+    ["user 7 signed in", { user: 7 }, "user 7 signed in"],
+    ["17 users signed in", { user: 7 }, "17 users signed in user=7"],
+    ["sent", { host: "a", region: "eu" }, "sent region=eu"],
+    ["sent", { host: "b", region: "eu" }, "sent host=b region=eu"],
+    ["sent", { region: "eu" }, "sent region=eu"],
+  ];
+  for (const [message, fields, row] of rows) {
+    const common = new Map([["host", "a"]]);
+    t.equal(rowText({ ...event("1", NOW), message, fields }, { common }), row, `${message} ${JSON.stringify(fields)}`);
+  }
+  t.end();
+});
+
+t.test("the fields that all events have in common", (t) => {
+  const rows: readonly (readonly [name: string, fields: readonly Event["fields"][], common: string])[] = [
+    ["the same in all", [{ host: "a", n: 1 }, { host: "a", n: 2 }, { host: "a" }], "host=a"],
+    ["two events are too few", [{ host: "a" }, { host: "a" }], ""],
+    ["one lacks it", [{ host: "a" }, { host: "a" }, {}], ""],
+    ["one has another", [{ host: "a" }, { host: "a" }, { host: "b" }], ""],
+    [
+      "numbers and booleans",
+      [
+        { pid: 7, tty: false },
+        { pid: 7, tty: false },
+        { pid: 7, tty: false },
+      ],
+      "pid=7 tty=false",
+    ],
+    ["a text and a number of the same digits are alike", [{ pid: 7 }, { pid: "7" }, { pid: 7 }], "pid=7"],
+    ["objects are none", [{ user: { id: 1 } }, { user: { id: 1 } }, { user: { id: 1 } }], ""],
+    ["nothing of the prototype", [{ toString: "a" }, {}, {}], ""],
+    ["of a summary", [{ method: "GET", path: "/", status: 200, host: "a" }, { host: "a" }, { host: "a" }], "host=a"],
+    ["of every summary", [1, 2, 3].map((id) => ({ method: "GET", path: "/", status: 200, id, host: "a" })), "host=a"],
+  ];
+  for (const [name, fields, common] of rows) {
+    const events = fields.map((fields, i) => ({ ...event(String(i), NOW), message: "request", fields }));
+    t.equal([...commonFields(events)].map((pair) => pair.join("=")).join(" "), common, name);
+  }
+  t.end();
+});
+
+t.test("a request is folded into the row of its response", (t) => {
+  const half = (id: string, message: string, fields: Event["fields"]): Event => ({
+    ...event(id, NOW),
+    message,
+    fields,
+  });
+  const target = { method: "GET", path: "/a", query: "" };
+  const request = half("1", "request", { ...target, id: "a" });
+  const response = half("2", "response", { ...target, id: "a", status: 200 });
+  const question = half("3", "incoming request", { reqId: "req-1", req: { method: "GET", url: "/b" } });
+  const answer = half("4", "request completed", { reqId: "req-1", res: { statusCode: 404 } });
+  const rows: readonly (readonly [name: string, events: readonly Event[], shown: readonly string[]])[] = [
+    ["both", [response, request], ["GET /a 200"]],
+    ["both, the oldest first", [request, response], ["GET /a 200"]],
+    ["a request that has no response yet", [request], ["GET /a"]],
+    ["a response whose request is further down", [response], ["GET /a 200"]],
+    ["another event between them", [response, event("7", NOW), request], ["GET /a 200", "message 7"]],
+    ["of Fastify: the request says what the response lacks", [answer, question], ["GET /b 404"]],
+    ["of Fastify, apart", [answer], ["request completed 404 reqId=req-1"]],
+    [
+      "an id that two requests have",
+      [answer, { ...question, id: "5" }, question],
+      ["request completed 404 reqId=req-1", "GET /b", "GET /b"],
+    ],
+  ];
+  for (const [name, events, shown] of rows) {
+    const fold = foldOf(events);
+    const seen = events.filter((event) => !fold.isFolded(event));
+    t.same(
+      seen.map((event) => rowText(event, { request: fold.requestOf(event) })),
+      shown,
+      name,
+    );
+    t.equal(fold.count, events.length - seen.length, `${name}: the count`);
+  }
+  t.end();
 });

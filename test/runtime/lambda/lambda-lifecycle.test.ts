@@ -9,7 +9,7 @@ import type { Entry } from "../../../grammar/entry.ts";
 import { createApplication } from "../../../runtime/index.ts";
 import { answerInvocation, untilListening } from "../../../runtime/lambda/invocation.ts";
 import { runningClock } from "../../support/clock-at.ts";
-import { apps, ask, commandOf, configOf, isRunning } from "../../support/runtime.ts";
+import { apps, ask, commandOf, configOf, isRunning, type Project } from "../../support/runtime.ts";
 import { bundle, type Deployed, deploy } from "../../support/runtime-api/deployed.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
@@ -225,6 +225,132 @@ t.test("an app that ends at its start: 503, and what it wrote", async (t) => {
     deployed.entries().find(({ message }) => message === "app exited before it listened"),
     { fields: { code: 4, output: ["reading the settings", "DATABASE_URL is not set"] } },
   );
+});
+
+const serving = (handler: string) =>
+  `exec ${process.execPath} -e 'require("http").createServer((request, response) => { ${handler} }).listen(process.env.PORT)'`;
+const listenWithin = (seconds: number) => ({ proxy: { listen_timeout: seconds, backoff: { min: 1, max: 2 } } });
+
+interface CheckRow {
+  readonly project: Project;
+  readonly result: object;
+  /** The level of the entry of the check. */
+  readonly level: string;
+}
+
+const inNode = (source: string): Project => ({ command: `exec ${process.execPath} -e '${source}'` });
+const CHECKS: Readonly<Record<string, CheckRow>> = {
+  "an app that ends at its start": {
+    project: { app: "processes/early-exit.mjs" },
+    result: { available: false, reason: "the app exited before it listened (exit code 4)" },
+    level: "error",
+  },
+  "a module that is missing": {
+    project: inNode('require("express")'),
+    result: { available: false, output: ["Error: Cannot find module 'express'"] },
+    level: "error",
+  },
+  "a port of its own": {
+    project: { ...inNode('require("http").createServer().listen(0, "127.0.0.1")'), config: listenWithin(1) },
+    result: {
+      available: false,
+      reason:
+        /^the app did not listen on PORT within 1000 ms; it listens on \d+: let it read PORT from its environment$/,
+    },
+    level: "error",
+  },
+  "a variable that breaks the start": {
+    project: { ...inNode("JSON.parse(process.env.SETTINGS)"), env: { SETTINGS: "{" } },
+    result: { available: false, output: [/^SyntaxError: .*JSON/] },
+    level: "error",
+  },
+  "a command that is not there": {
+    project: { command: "gunicorn-of-nobody app:app" },
+    result: {
+      available: false,
+      reason: "the app exited before it listened (exit code 127)",
+      output: [/gunicorn-of-nobody.*not found/],
+    },
+    level: "error",
+  },
+  "an app that ends at each request": {
+    project: { command: serving("process.exit(3)") },
+    result: { available: false, reason: "the app exited (exit code 3) and did not answer GET /" },
+    level: "error",
+  },
+  "500 at /": {
+    project: { command: serving("response.statusCode = 500; response.end()") },
+    result: { available: true, status: 500 },
+    level: "info",
+  },
+  "503 of the app itself": {
+    project: { command: serving("response.statusCode = 503; response.end()") },
+    result: { available: true, status: 503 },
+    level: "info",
+  },
+  "404 at /": {
+    project: { command: serving("response.statusCode = 404; response.end()") },
+    result: { available: true, status: 404 },
+    level: "info",
+  },
+  "a slow start within listen_timeout": {
+    project: { app: "processes/slow-to-listen.mjs", env: { DELAY: "700" }, config: listenWithin(25) },
+    result: { available: true, status: 200 },
+    level: "info",
+  },
+  "an app that does not answer": {
+    project: { command: serving(""), config: { proxy: { timeout: 1 } } },
+    result: { available: true, status: undefined, reason: "the app took too long to answer" },
+    level: "warn",
+  },
+  "an app that closes the connection": {
+    project: { command: serving("request.socket.destroy()") },
+    result: { available: true, status: undefined, reason: "the app broke the connection" },
+    level: "warn",
+  },
+  "a static site": {
+    project: { files: { "index.html": "<p>hello</p>" }, config: { type: "static" } },
+    result: { available: true, status: 200 },
+    level: "info",
+  },
+  "a static site without a page at /": {
+    project: { files: { "a.html": "<p>hello</p>" }, config: { type: "static" } },
+    result: { available: true, status: 404 },
+    level: "info",
+  },
+};
+
+t.test("a deploy's check", async (t) => {
+  for (const [name, { project, result, level }] of Object.entries(CHECKS)) {
+    t.test(name, async (t) => {
+      const deployed = await deploy(t, project);
+      const { check } = documentOf(await deployed.function.invoke({ tool: "check" })) as { check?: object };
+      const { output, ...expected } = result as { output?: (string | RegExp)[] };
+      t.match(check, expected, JSON.stringify(check));
+      const lines = (check as { output?: string[] }).output ?? [];
+      for (const line of output ?? [])
+        t.ok(
+          lines.some((one) => isLike(one, line)),
+          `${line} in ${lines.join("\n")}`,
+        );
+      await deployed.function.idle();
+      const entry = deployed.entries().find(({ message }) => message === "deploy check");
+      t.match(entry, { level, fields: { request: "GET /", duration: Number, version: "7", status: undefined } });
+      t.same(responses(deployed), [], "no request of a client");
+    });
+  }
+});
+
+const isLike = (line: string, wanted: string | RegExp) =>
+  typeof wanted === "string" ? line === wanted : wanted.test(line);
+
+t.test("a gateway's request is no check, whatever it holds", async (t) => {
+  const deployed = await deploy(t, { app: "echo/server.mjs" }, { streams: false });
+  const answer = await ask(deployed.port, { method: "POST", path: "/?tool=check", body: '{"tool":"check"}' });
+  t.equal(answer.status, 200);
+  t.match(documentOf(await deployed.function.invoke({ ...restEvent("GET", "/"), tool: "check" })), { statusCode: 200 });
+  await deployed.function.idle();
+  t.notOk(deployed.entries().some(({ message }) => message === "deploy check"));
 });
 
 t.test("an app that crashes on a request: 502, and the next request is answered", async (t) => {

@@ -13,7 +13,8 @@ import type { AlertMessage } from "../../../logservice/records/alert-message.ts"
 import { addNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { addProject } from "../../../logservice/records/projects.ts";
-import type { Alert, AlertInput } from "../../../schema/rpc.generated.ts";
+import { addTeam } from "../../../logservice/records/teams.ts";
+import type { Alert, AlertInput, NotificationInput } from "../../../schema/rpc.generated.ts";
 import { clockAt } from "../clock-at.ts";
 import { openOracle } from "../events/oracle.ts";
 
@@ -33,7 +34,12 @@ export interface World {
   readonly notification_id: string;
   readonly failures: string[];
   evaluator(options?: Partial<EvaluatorOptions>): Evaluator;
-  add(alert?: Partial<AlertInput>): Promise<string>;
+  /** Makes a team, and gives its id. */
+  team(name: string): Promise<string>;
+  /** Makes a project with a notification in a team. */
+  project(team_id: string, name: string): Promise<AlertPlace>;
+  /** Adds an alert, to the first project unless it names another one. */
+  add(alert?: Partial<AlertInput>, team_id?: string): Promise<string>;
   change(id: string, change: Partial<AlertInput>): Promise<void>;
   remove(id: string): Promise<void>;
   alert(id: string): Promise<Alert>;
@@ -46,6 +52,13 @@ export interface World {
   deliveries(): Promise<ToldRow[]>;
   /** The same as lines: kind, group, end of the slot, value. */
   deliveryLines(): Promise<string[]>;
+}
+
+/** The project of an alert, and whom it notifies. */
+export interface AlertPlace {
+  readonly project_id: string;
+  readonly notification_id: string;
+  readonly events_key: string;
 }
 
 export interface ToldRow {
@@ -108,8 +121,14 @@ export async function openWorld(
       evaluators.push(one);
       return one;
     },
-    add: (alert = {}) =>
-      inTransaction((db) => addAlert(db, FIRST_TEAM, { ...alertIn(project_id, notification_id), ...alert }, now())),
+    add: (alert = {}, team_id = FIRST_TEAM) =>
+      inTransaction((db) => addAlert(db, team_id, { ...alertIn(project_id, notification_id), ...alert }, now())),
+    team: (name) => inTransaction((db) => addTeam(db, { name }, now())),
+    async project(team_id, name) {
+      const { id, events_key } = await addProject(records.db, team_id, { name }, now());
+      const target: NotificationInput = { project_id: id, type: "email", name: "ops", email_addresses: ["a@b.c"] };
+      return { project_id: id, events_key, notification_id: await addNotification(records, team_id, target, now()) };
+    },
     async change(id, change) {
       const before = await getAlert(records.db, project, id);
       await inTransaction((db) => updateAlert(db, before, { ...before, ...change } as AlertInput, now()));

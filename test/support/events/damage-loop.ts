@@ -83,7 +83,7 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
       await settled(directory);
       for (const path of filesOf(directory)) await rich.held.look(directory, path);
       const undamaged = new Map([...contentsOf(directory, rich.held)].map(([hash, path]) => [path, hash]));
-      const fault = random.pick(FAULTS);
+      const fault = random.pick(FAULTS.filter(({ name }) => chosenFaults.test(name)));
       const name = damage(fault, { directory, earlier, random, rich, model, isKilled });
       made[fault.name] = (made[fault.name] ?? 0) + 1;
       const before = contentsOf(directory, rich.held);
@@ -246,6 +246,9 @@ const isJournal = (path: string) => /^journal\/\d+\.ndjson$/.test(path);
 const isList = (path: string) => isAny(path) && path.endsWith(".json") && !path.endsWith(".parquet.json");
 const sizeOf = ({ directory }: Scene, path: string) => statSync(join(directory, path)).size;
 
+/** DAMAGE_FAULTS picks them by their names. */
+const chosenFaults = new RegExp(process.env.DAMAGE_FAULTS ?? "");
+
 const FAULTS: readonly RandomFault[] = [
   { name: "gone", of: isAny, damage: ({ directory }, path) => rmSync(join(directory, path)) },
   { name: "empty", of: isAny, damage: ({ directory }, path) => faults.empty(join(directory, path)) },
@@ -313,6 +316,33 @@ const FAULTS: readonly RandomFault[] = [
     damage: ({ directory, random }, path) => {
       const folder = join(directory, dirname(path));
       cpSync(folder, `${folder}${random.pick(["9", ".bak"])}`, { recursive: true });
+    },
+  },
+  {
+    name: "a manifest and a segment beside it",
+    of: isSegment,
+    damage: ({ directory, random }, path) => {
+      const manifest = join(directory, dirname(path), "manifest.json");
+      if (existsSync(manifest)) random.pick([rmSync, faults.empty])(manifest);
+      random.pick([rmSync, faults.empty])(join(directory, path));
+    },
+  },
+  {
+    name: "an older manifest, and a segment beside it gone",
+    of: isSegment,
+    damage: ({ directory, earlier }, path) => {
+      const manifest = join(dirname(path), "manifest.json");
+      if (existsSync(join(earlier, manifest)))
+        faults.overwrite(join(directory, manifest), readFileSync(join(earlier, manifest)));
+      rmSync(join(directory, path));
+    },
+  },
+  {
+    name: "two folders exchanged",
+    of: (path) => path.endsWith("manifest.json"),
+    damage: ({ directory, random }, path) => {
+      const others = filesOf(directory).filter((one) => /^projects\/[^/]+\/manifest\.json$/.test(one) && one !== path);
+      if (others.length > 0) faults.swap(join(directory, dirname(path)), join(directory, dirname(random.pick(others))));
     },
   },
   { name: "nothing", of: isAny, damage: () => {} },

@@ -1,6 +1,5 @@
 // Queries with stages over the fields of odd events, and how two answers to one differ.
 
-import { jsonText } from "../../../grammar/query/index.ts";
 import type { AggregateResult } from "../../../logservice/events/store.ts";
 import type { Random } from "../random.ts";
 
@@ -20,6 +19,7 @@ const FIELDS = [
   "mixed.deep",
   'fields["odd key"]["a.b"]',
   "level",
+  "timestamp",
   "fields.level",
   "message",
   "error.message",
@@ -69,6 +69,11 @@ export function randomPipeline(random: Random): string {
     Array.from({ length: least + random.below(3) }, (_, at) => `${call()} as a${at}`).join(", ");
   const grouping = random.pick([
     () => ({ stage: `count${by(3)}`, columns: ["count"] }),
+    () => ({ stage: `count by ${random.pick(["level", "timestamp"])}`, columns: ["level", "timestamp"] }),
+    () => ({
+      stage: `stats ${random.pick(["first", "last"])}(${random.pick(["timestamp", "level"])}) as a0, ${calls(1).replaceAll(" as a", " as b")}${by(2)}`,
+      columns: ["a0"],
+    }),
     () => ({ stage: `stats ${calls(1)}${by(2)}`, columns: ["a0"] }),
     () => ({
       stage: `top ${random.chance(0.5) ? `${1 + random.below(5)} ` : ""}${random.pick(FIELDS)}`,
@@ -80,7 +85,7 @@ export function randomPipeline(random: Random): string {
     }),
     () => ({ stage: `unique ${random.pick(FIELDS)}, status | count by status`, columns: ["count"] }),
     () => ({
-      stage: `sort ${random.pick([...FIELDS, "timestamp"])}${random.pick(["", " desc", " asc"])}, ${random.pick(["duration", "status desc", "tags", "mixed desc"])} | limit ${1 + random.below(30)}`,
+      stage: `sort ${random.pick([...FIELDS, "timestamp", "level"])}${random.pick(["", " desc", " asc"])}, ${random.pick(["duration", "status desc", "tags", "mixed desc", "timestamp desc", "level", "level desc"])}${random.pick(["", " | limit 5", ` | limit ${1 + random.below(30)}`])}`,
       columns: ["duration"],
     }),
     () => ({ stage: `limit ${1 + random.below(3000)} | stats ${calls(1)}${by(1)}`, columns: ["a0"] }),
@@ -92,6 +97,7 @@ export function randomPipeline(random: Random): string {
   const column = random.pick(grouping.columns);
   const rest = random.pick([
     "",
+    ` | where ${column} ${random.pick(["> 3h", '<= "2024-05-01T10:30:00.5Z"', ">= warn", "= warning", "< 220m"])}`,
     "",
     ` | limit ${1 + random.below(10)}`,
     ` | sort ${column} desc | limit ${1 + random.below(10)}`,
@@ -124,5 +130,5 @@ export function differenceOf(expected: AggregateResult, actual: AggregateResult)
 
 function isSame(a: unknown, b: unknown): boolean {
   if (typeof a === "number" && typeof b === "number") return Math.abs(a - b) <= 1e-9 * Math.max(1e-300, Math.abs(a));
-  return jsonText(a) === jsonText(b);
+  return JSON.stringify(a) === JSON.stringify(b);
 }

@@ -286,9 +286,8 @@ export class HeldIndex {
     const hash = this.hashOf(file);
     if (this.#byHash.has(hash)) return;
     if (path.endsWith(".parquet")) {
-      const [, project = ""] = /projects\/([^~/]+)~/.exec(path) ?? [];
-      const numbers = await this.#numbersOf(file).catch(() => undefined);
-      if (numbers !== undefined) this.#byHash.set(hash, [{ project, numbers, at: 0, end: 0 }]);
+      const events = await this.#eventsOf(file).catch(() => undefined);
+      if (events !== undefined) this.#byHash.set(hash, [{ ...events, at: 0, end: 0 }]);
     } else if (/^journal\/\d+\.ndjson$/.test(path)) this.#byHash.set(hash, framesOf(readFileSync(file)));
   }
 
@@ -305,9 +304,12 @@ export class HeldIndex {
     return this.framesOf(path).flatMap(({ numbers }) => numbers);
   }
 
-  async #numbersOf(path: string): Promise<number[]> {
-    const reader = await this.#connection.runAndReadAll(`select fields from read_parquet(${quoted(path)})`);
-    return reader.getRows().map(([fields]) => (JSON.parse(String(fields)) as { i: number }).i);
+  /** Whose they are, the messages say: a folder may be in the place of another one. */
+  async #eventsOf(path: string): Promise<{ project: string; numbers: number[] }> {
+    const reader = await this.#connection.runAndReadAll(`select fields, message from read_parquet(${quoted(path)})`);
+    const rows = reader.getRows();
+    const [project = ""] = String(rows[0]?.[1] ?? "").split(" ");
+    return { project, numbers: rows.map(([fields]) => (JSON.parse(String(fields)) as { i: number }).i) };
   }
 }
 

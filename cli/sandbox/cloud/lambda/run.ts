@@ -204,6 +204,7 @@ export class Runner {
         ...settings.environment,
         // Apps have a wrapper: what is left are functions of the tool.
         ...(world.options.confirmsMail && wrapper === undefined && { TOOL_SANDBOX_KEEPS_MESSAGES: "1" }),
+        ...(world.options.tellsReasons && wrapper !== undefined && { TOOL_SANDBOX_TELLS_REASONS: "1" }),
         ...(wrapper !== undefined && { AWS_LAMBDA_EXEC_WRAPPER: here(wrapper) }),
       },
     });

@@ -124,8 +124,10 @@ export async function gather<Reading>(
     await open(context, segments);
     const eachEvent = async (where: Sql) => {
       const isExact = condition.upper === condition.lower;
-      await readSegmentEvents(context, segments, where, (stored) => {
-        if (isExact || selection.selects(stored)) event(stored);
+      await readSegmentEvents(context, segments, where, async (some) => {
+        if (isExact) some.forEach(event);
+        else if (context.process !== undefined) (await context.process.selectEvents(some)).forEach(event);
+        else for (const stored of some) if (selection.selects(stored)) event(stored);
       });
       await yieldToLoop(signal);
     };

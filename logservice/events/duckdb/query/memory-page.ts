@@ -1,6 +1,9 @@
 import { Yielder } from "../../event-loop.ts";
+import type { StoredEvent } from "../../journal/line.ts";
+import type { MemtableBatch } from "../../memtable.ts";
 import type { MemtableView } from "../../memtables.ts";
 import { comparePositions, type EventPosition, type PositionedEvent } from "../../order.ts";
+import type { LinePlace } from "../engine/query-process.ts";
 import { positionOf, type QueryContext } from "./query-context.ts";
 import type { PageBounds } from "./rows.ts";
 
@@ -10,7 +13,7 @@ export function firstOf<One extends EventPosition>(positions: One[], { sign, lim
 }
 
 /**
- * The events in memory that a page begins with. Of a batch only its times are known without parsing: those batches are
+ * The events in memory that a page begins with. Only the times of a batch are known without parsing: those batches are
  * read that can hold an event of the page, from the wanted end on, however the batches of several senders interleave.
  */
 export async function pageInMemory(context: QueryContext, bounds: PageBounds): Promise<PositionedEvent[]> {
@@ -20,44 +23,90 @@ export async function pageInMemory(context: QueryContext, bounds: PageBounds): P
 }
 
 async function pageOfView(
-  { selection, signal, used }: QueryContext,
+  { selection, signal, used, process }: QueryContext,
   { events, length }: MemtableView,
   bounds: PageBounds,
 ): Promise<PositionedEvent[]> {
-  const { sign, after, limit } = bounds;
+  const { sign, limit } = bounds;
   const { filter, selects } = selection;
   const [startMs, stopMs] = readRange(selection, bounds);
   const yielder = new Yielder();
-  let page: PositionedEvent[] = [];
-  // Events beyond this time come after a page that is full. Those of the same millisecond may come before its last.
-  let endMs = sign * Number.POSITIVE_INFINITY;
+  const page = new GrowingPage(bounds);
+  // A process is asked for many events at once, of several batches.
+  let [piece, pieceBytes]: [MemtablePlace[], number] = [[], 0];
+  const select = async () => {
+    for (const { batch, index } of (await process?.select(piece)) ?? []) page.add(batch.at(index));
+    [piece, pieceBytes] = [[], 0];
+    page.cut();
+  };
   for (const batch of events.inOrder(sign)) {
     if (batch.eventsBefore >= length || batch.lastMs < startMs || batch.firstMs > stopMs) continue;
-    if (sign * ((sign > 0 ? batch.firstMs : batch.lastMs) - endMs) > 0) break;
+    if (page.isBeyond(sign > 0 ? batch.firstMs : batch.lastMs)) break;
     used.isScanned = true;
-    const { times } = batch.lines;
+    const { times, starts } = batch.lines;
     const before = page.length;
     let lastMs: number | undefined;
     for (const index of batch.inOrder(sign, filter?.(batch.lines))) {
       const ms = times[index]!;
-      if (sign * (ms - endMs) > 0) break;
-      if (page.length - before >= limit && ms !== lastMs) break;
+      if (page.isBeyond(ms)) break;
+      if (process === undefined && page.length - before >= limit && ms !== lastMs) break;
       lastMs = ms;
       if (ms < startMs || ms > stopMs) continue;
-      const stored = batch.at(index);
-      if (selects(stored)) {
-        const event = positionOf(stored);
-        if (after === undefined || sign * comparePositions(event, after) > 0) page.push(event);
+      if (process === undefined) {
+        const stored = batch.at(index);
+        if (selects(stored)) page.add(stored);
+      } else {
+        piece.push({ batch, index });
+        pieceBytes += starts[index + 1]! - starts[index]!;
+        if (pieceBytes >= PIECE_BYTES) await select();
       }
       if (yielder.isDue()) await yielder.rest(signal);
     }
-    if (page.length > before && page.length >= limit) {
-      page = firstOf(page, bounds);
-      endMs = millisecondsOf(page.at(-1)!) + sign;
-    }
+    if (page.length > before) page.cut();
     if (yielder.isDue()) await yielder.rest(signal);
   }
-  return page;
+  await select();
+  return page.events;
+}
+
+type MemtablePlace = LinePlace<MemtableBatch>;
+
+/** So many bytes are given to a process at once: a page is full soon, and the process is not asked for each event. */
+const PIECE_BYTES = 256 * 1024;
+
+/** The events of a page that were read so far. */
+class GrowingPage {
+  events: PositionedEvent[] = [];
+  readonly #bounds: PageBounds;
+  /** Events beyond this time come after a page that is full. Those of the same millisecond may come before its last. */
+  #endMs: number;
+
+  constructor(bounds: PageBounds) {
+    this.#bounds = bounds;
+    this.#endMs = bounds.sign * Number.POSITIVE_INFINITY;
+  }
+
+  get length(): number {
+    return this.events.length;
+  }
+
+  isBeyond(ms: number): boolean {
+    return this.#bounds.sign * (ms - this.#endMs) > 0;
+  }
+
+  add(stored: StoredEvent): void {
+    const { sign, after } = this.#bounds;
+    const event = positionOf(stored);
+    if (after === undefined || sign * comparePositions(event, after) > 0) this.events.push(event);
+  }
+
+  /** Leaves out what is too much. */
+  cut(): void {
+    const { sign, limit } = this.#bounds;
+    if (this.events.length < limit) return;
+    this.events = firstOf(this.events, this.#bounds);
+    this.#endMs = millisecondsOf(this.events.at(-1)!) + sign;
+  }
 }
 
 /** The times of the selection that a page after a position can still hold. */

@@ -7,11 +7,13 @@ import { Yielder } from "../../event-loop.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../../instant.ts";
 import { generatedId, type StoredEvent } from "../../journal/line.ts";
 import { type LineFilter, lineFilter } from "../../line-filter.ts";
+import type { MemtableBatch } from "../../memtable.ts";
 import type { MemtableView } from "../../memtables.ts";
 import type { EventPosition, PositionedEvent } from "../../order.ts";
 import type { Event, EventRange } from "../../store.ts";
 import { allFields, type FieldSummary, isAbsent } from "../../summary/summary.ts";
-import type { Columns, ConnectionPool, PoolSession } from "../connection-pool.ts";
+import type { Columns, PoolSession, StatementRunner } from "../connection-pool.ts";
+import type { LinePlace, QueryProcess } from "../engine/query-process.ts";
 import type { Segment } from "../segment.ts";
 import { fromFiles, ID } from "../segment-schema.ts";
 
@@ -20,7 +22,9 @@ export interface QueryContext {
   readonly selection: RangeSelection;
   readonly segments: readonly Segment[];
   readonly memtables: readonly MemtableView[];
-  readonly pool: ConnectionPool;
+  readonly pool: StatementRunner;
+  /** Selects events instead of `selection.selects` if that may take long over a single one. */
+  readonly process: QueryProcess | undefined;
   readonly session: PoolSession;
   readonly signal: AbortSignal;
   /** Throws SegmentsLost if a file is not what was written. */
@@ -166,15 +170,15 @@ export async function readSegmentEvents(
   context: QueryContext,
   segments: readonly Segment[],
   { where, values }: Sql,
-  take: (one: { readonly event: Event }) => void,
+  take: (some: readonly { readonly event: Event }[]) => void | Promise<void>,
 ): Promise<void> {
   const { pool, signal } = context;
   await pool.run(`select ${EVENT} from ${fromRows(segments)} where ${where}`, values, signal, (columns) =>
-    eachEvent(columns, take),
+    take(eventsOf(columns)),
   );
 }
 
-function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => void): void {
+function eventsOf(columns: Columns): { readonly event: Event }[] {
   const [times, ids, timestamps, levels, messages, fields] = columns as [
     bigint[],
     string[],
@@ -183,10 +187,10 @@ function eachEvent(columns: Columns, take: (one: { readonly event: Event }) => v
     string[],
     string[],
   ];
-  for (let i = 0; i < times.length; i++) {
+  return times.map((nanoseconds, i) => {
     const row = { timestamp: timestamps[i]!, level: levels[i]!, message: messages[i]!, fields: fields[i]! };
-    take({ event: eventOfRow({ nanoseconds: times[i]!, id: ids[i]! }, row) });
-  }
+    return { event: eventOfRow({ nanoseconds, id: ids[i]! }, row) };
+  });
 }
 
 interface EventColumnValues {
@@ -226,16 +230,21 @@ export const positionIn = (event: Event): EventPosition => ({
  * predicates over a hundred thousand events take a while.
  */
 export async function eachInMemory(
-  { selection, signal, used, memtables }: QueryContext,
+  context: QueryContext,
   take: (stored: StoredEvent) => void,
-  views: readonly MemtableView[] = memtables,
+  views: readonly MemtableView[] = context.memtables,
 ): Promise<void> {
+  const { selection, signal, used, process } = context;
   const { startMs } = selection;
   const { stopMs } = selection.range;
   const yielder = new Yielder();
   for (const { events, length } of views) {
     used.bytes += events.bytes;
     used.isScanned ||= length > 0;
+    if (process !== undefined) {
+      await eachByProcess(context, process, { events, length }, take);
+      continue;
+    }
     for (const batch of events.batches) {
       if (batch.eventsBefore >= length) break;
       if (batch.lastMs < startMs || batch.firstMs > stopMs) continue;
@@ -252,4 +261,42 @@ export async function eachInMemory(
       if (yielder.isDue()) await yielder.rest(signal);
     }
   }
+}
+
+/** So many bytes are given to a process at once: it is not asked for each event. */
+const PIECE_BYTES = 256 * 1024;
+
+/** Calls `take` for the selected events of a memtable, which a process selects. */
+async function eachByProcess(
+  { selection, signal }: QueryContext,
+  process: QueryProcess,
+  { events, length }: MemtableView,
+  take: (stored: StoredEvent) => void,
+): Promise<void> {
+  const { startMs, filter } = selection;
+  const { stopMs } = selection.range;
+  const yielder = new Yielder();
+  let piece: LinePlace<MemtableBatch>[] = [];
+  let bytes = 0;
+  const flush = async () => {
+    for (const { batch, index } of await process.select(piece)) take(batch.at(index));
+    [piece, bytes] = [[], 0];
+  };
+  for (const batch of events.batches) {
+    if (batch.eventsBefore >= length) break;
+    if (batch.lastMs < startMs || batch.firstMs > stopMs) continue;
+    const { times, starts } = batch.lines;
+    const hits = filter?.(batch.lines);
+    const count = hits?.length ?? batch.length;
+    for (let n = 0; n < count; n++) {
+      const index = hits?.[n] ?? n;
+      const ms = times[index]!;
+      if (ms < startMs || ms > stopMs) continue;
+      piece.push({ batch, index });
+      bytes += starts[index + 1]! - starts[index]!;
+      if (bytes >= PIECE_BYTES) await flush();
+    }
+    if (yielder.isDue()) await yielder.rest(signal);
+  }
+  await flush();
 }

@@ -4,6 +4,7 @@ import { stepTime } from "../../histogram-steps.ts";
 import type { Memtables } from "../../memtables.ts";
 import type { Retention } from "../../retention.ts";
 import type { StoreSettings } from "../../settings.ts";
+import { hasSlowWhere, mayBeSlow } from "../../slow-query.ts";
 import {
   type EventsQuery,
   type EventsStore,
@@ -14,8 +15,10 @@ import {
   StoreError,
   tooMuch,
 } from "../../store.ts";
-import type { ConnectionPool } from "../connection-pool.ts";
+import type { ConnectionPool, PoolSession } from "../connection-pool.ts";
 import { isOutOfMemory } from "../duckdb.ts";
+import type { KillableEngines } from "../engine/killable-engines.ts";
+import { QueryProcess } from "../engine/query-process.ts";
 import { DAMAGED_JOURNAL } from "../load-lines.ts";
 import type { Losses } from "../losses.ts";
 import type { ProjectSegments } from "../projects.ts";
@@ -35,6 +38,7 @@ interface QueryEngineOptions {
   readonly memtables: Memtables;
   readonly projects: ProjectSegments;
   readonly pool: ConnectionPool;
+  readonly engines: KillableEngines;
   readonly sql: SqlRunner;
   readonly losses: Losses;
   readonly retention: Retention;
@@ -104,7 +108,9 @@ export class QueryEngine {
   aggregate: EventsStore["aggregate"] = (request) => {
     const all = { source: "", query: request.query ?? { source: "", expr: undefined }, pipes: request.pipes };
     const { query, pipes } = withLeading(all);
-    return this.#run({ ...request, query: query.expr === undefined ? undefined : query }, async (context) => {
+    const isSlow = mayBeSlow(query.expr) || pipes.some(hasSlowWhere);
+    const selecting = { ...request, query: query.expr === undefined ? undefined : query, isSlow };
+    return this.#run(selecting, async (context) => {
       try {
         return await runPipes(context, { pipes, limit: request.limit });
       } catch (error) {
@@ -167,7 +173,7 @@ export class QueryEngine {
   }
 
   async #run<Result>(
-    query: EventsQuery,
+    query: EventsQuery & { readonly isSlow?: boolean },
     work: (context: QueryContext) => Promise<Result>,
   ): Promise<Result & { stats: Stats }> {
     query.signal.throwIfAborted();
@@ -189,7 +195,18 @@ export class QueryEngine {
     }
   }
 
-  async #try<Result>(query: EventsQuery, work: (context: QueryContext) => Promise<Result>) {
+  /** A query that may take long over a single text is answered by a process, which ends with its signal. */
+  #processOf(query: EventsQuery & { readonly isSlow?: boolean }, nowMs: number): QueryProcess | undefined {
+    const { query: selecting = { source: "", expr: undefined }, isEvaluation, signal } = query;
+    if (!(query.isSlow ?? mayBeSlow(selecting.expr))) return undefined;
+    const lane = isEvaluation === true ? "alerts" : "people";
+    return new QueryProcess(this.#options.engines, { query: selecting, nowMs }, { lane, signal });
+  }
+
+  async #try<Result>(
+    query: EventsQuery & { readonly isSlow?: boolean },
+    work: (context: QueryContext) => Promise<Result>,
+  ) {
     const { projects, memtables, pool, losses, settings } = this.#options;
     const { project, signal } = query;
     // Both at one moment: events that are flushed meanwhile would be in neither.
@@ -197,7 +214,9 @@ export class QueryEngine {
     const snapshot = stored?.snapshot();
     const views = memtables.viewsOf(project);
     const nowMs = settings.clock.nowMs();
-    const session = pool.begin();
+    const process = this.#processOf(query, nowMs);
+    // The engine of the process reads the files, and keeps nothing of them.
+    const session = process === undefined ? pool.begin() : NO_SESSION;
     const used: QueryContext["used"] = { bytes: 0, isScanned: false, files: new Set() };
     const selection = selectionOf(query, nowMs, this.#cutoffMs(project, nowMs));
     try {
@@ -205,7 +224,8 @@ export class QueryEngine {
         selection,
         segments: await this.#narrowing.narrow(snapshot?.segments ?? [], selection, signal),
         memtables: views,
-        pool,
+        pool: process ?? pool,
+        process,
         session,
         signal,
         check: async (segments) => stored?.check(segments),
@@ -228,6 +248,7 @@ export class QueryEngine {
       return { result, used, missingBytes: losses.bytesOf(project, snapshot?.losses ?? [], selection) };
     } finally {
       session.end();
+      process?.end();
       snapshot?.release();
     }
   }
@@ -237,6 +258,8 @@ export class QueryEngine {
     return this.#options.retention.cutoffMs(project, nowMs);
   }
 }
+
+const NO_SESSION: PoolSession = { opens: async () => {}, end() {} };
 
 /** After a failure of the engine: marks the damaged segments among those that it read as lost. False if there is none. */
 async function markDamaged(stored: Segments, read: readonly Segment[]): Promise<boolean> {

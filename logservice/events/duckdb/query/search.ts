@@ -75,7 +75,7 @@ async function pageOfSegments(
   for (let limit = bounds.limit; ; limit = Math.min(limit * 4, MAX_ROWS)) {
     const rows = await firstRows(context, segments, upper, { ...bounds, after, limit });
     for await (const event of eventsAt(context, rows)) {
-      if (!context.selection.selects(event)) continue;
+      if (!(await isSelected(context, event))) continue;
       matches.push(event);
       bytes += event.bytes;
       // No page takes more of these.
@@ -84,6 +84,10 @@ async function pageOfSegments(
     if (rows.length < limit) return matches;
     after = rows.at(-1);
   }
+}
+
+async function isSelected({ selection, process }: QueryContext, one: SizedEvent): Promise<boolean> {
+  return process === undefined ? selection.selects(one) : (await process.selectEvents([one])).length > 0;
 }
 
 /** Rows of one statement, of which only positions are read. */

@@ -31,7 +31,8 @@ process.on("message", (request: SqlRequest) => {
     (error: unknown) => answer({ kind: "failed", reason: String(error) }, () => process.exit(0)),
   );
 });
-process.on("disconnect", () => process.exit(0));
+// An exit would wait for the engine.
+process.on("disconnect", () => process.kill(process.pid, "SIGKILL"));
 // The binary is loaded, and the engine that only reads texts is ready, before a statement arrives.
 const opened = openParser();
 opened.then(

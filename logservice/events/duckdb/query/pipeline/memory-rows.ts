@@ -1,7 +1,7 @@
 import { type Cell, combinations, jsonText, keyOf, readOfField } from "../../../../../grammar/query/index.ts";
 import { comparePositions, type EventPosition } from "../../../order.ts";
 import { type Event, tooMuch } from "../../../store.ts";
-import type { AggregateInput, GroupPlan } from "./plan.ts";
+import { type AggregateInput, type GroupPlan, isOutermost, isSortedByTime } from "./plan.ts";
 
 /** Rows for SQL of events that were looked at one by one. */
 export interface MemoryRow {
@@ -14,7 +14,7 @@ export interface MemoryRow {
   readonly values: readonly Cell[];
   /** For each input of numbers: values that are none. */
   readonly leftOut: readonly number[];
-  /** Place of the event, for rows with a first or last value. */
+  /** Place of the event, for rows with a first or last value, and for groups that are sorted by their time. */
   readonly position: EventPosition | undefined;
 }
 
@@ -31,6 +31,7 @@ export class MemoryRows {
   /** By the group and the input: the outermost value. */
   readonly #outermost = new Map<string, MemoryRow>();
   readonly #isOrdered: boolean;
+  readonly #isSorted: boolean;
 
   /** `stepOf` gives the number of the step of time that an event is in. */
   constructor(plan: GroupPlan, stepOf: ((event: Event) => number) | undefined) {
@@ -39,6 +40,7 @@ export class MemoryRows {
     this.#inputs = plan.inputs.map(({ column }) => readOfField(column));
     this.#stepOf = stepOf;
     this.#isOrdered = plan.inputs.some(isOutermost);
+    this.#isSorted = isSortedByTime(plan);
   }
 
   add(event: Event, positionOf: () => EventPosition): void {
@@ -49,11 +51,11 @@ export class MemoryRows {
     }
     const values = this.#inputs.map((read) => read(event));
     const step = this.#stepOf === undefined ? [] : [this.#stepOf(event)];
-    const position = this.#isOrdered ? positionOf() : undefined;
+    const position = this.#isOrdered || this.#isSorted ? positionOf() : undefined;
     for (const group of combinations(this.#by.map((read) => read(event)))) {
       const cells = [...step, ...group];
-      this.#addGroup(cells, values);
-      if (position !== undefined) this.#addOutermost(cells, values, position);
+      this.#addGroup(cells, values, this.#isSorted ? position : undefined);
+      if (position !== undefined && this.#isOrdered) this.#addOutermost(cells, values, position);
     }
   }
 
@@ -71,7 +73,7 @@ export class MemoryRows {
     if (this.#rows.size > MOST_ROWS) throw tooMuch();
   }
 
-  #addGroup(cells: readonly Cell[], values: readonly unknown[]): void {
+  #addGroup(cells: readonly Cell[], values: readonly unknown[], position: EventPosition | undefined): void {
     const { inputs } = this.#plan;
     const lists = inputs.map(({ use }, at) => elementsFor(use, values[at]));
     const length = lists.reduce((most, { elements }) => Math.max(most, elements.length), 1);
@@ -82,7 +84,7 @@ export class MemoryRows {
         cells,
         values: lists.map(({ elements }) => elements[n] ?? null),
         leftOut: lists.map(({ leftOut }) => (n === 0 ? leftOut : 0)),
-        position: undefined,
+        position,
       });
     }
   }
@@ -114,8 +116,6 @@ export class MemoryRows {
     }
   }
 }
-
-const isOutermost = ({ use }: AggregateInput) => use === "first" || use === "last";
 
 /** The elements of a value that a use takes. */
 function elementsFor(

@@ -62,6 +62,16 @@ export interface PlannedAggregate {
   readonly input: number | undefined;
 }
 
+/** Whether it is a value of the first or last event, and so depends on the order of events. */
+export const isOutermost = ({ use }: Pick<AggregateInput, "use">) => use === "first" || use === "last";
+
+/** Whether groups are sorted by a time that tells them apart. */
+export const isSortedByTime = ({ order, by, columns }: GroupPlan) =>
+  order.some(({ place }) => place < by.length && columns[place]!.type === "time");
+
+/** Whether rows need the places of their events. */
+export const hasPositions = (plan: GroupPlan) => plan.isUnique || isSortedByTime(plan) || plan.inputs.some(isOutermost);
+
 /** A longest step or more would have no end of rows. */
 const MOST_STEPS = 60;
 

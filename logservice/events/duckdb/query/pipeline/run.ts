@@ -1,14 +1,16 @@
 import {
   type Cell,
+  canonicalValue,
   compareCells,
   factsOf,
   keyOf,
   LEVELS,
   type Pipe,
   type PipesResult,
-  PipesRun,
+  periodSeconds,
   pipesOver,
   type RowColumn,
+  sortOrder,
   stepCount,
   stepStart,
   stepsOf,
@@ -19,7 +21,9 @@ import {
 import { yieldToLoop } from "../../../event-loop.ts";
 import { nanosecondsOf } from "../../../instant.ts";
 import { PAGE_BYTES } from "../../../page.ts";
+import { hasSlowWhere } from "../../../slow-query.ts";
 import type { Event } from "../../../store.ts";
+import { stageRunHere } from "../../engine/query-process.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
@@ -66,15 +70,15 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
   // One more tells whether there are more.
   const span = { start: 0, end: 0 };
   const cut: Pipe = { kind: "limit", count: { value: limit + 1, span }, span, word: span };
-  const run = new PipesRun(
-    { pipes: [...pipes, cut] },
-    { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES },
-  );
+  const all = [...pipes, cut];
+  const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
+  const isSlow = context.process !== undefined && pipes.some(hasSlowWhere);
+  const run = isSlow ? await context.process.beginRun(all, options) : stageRunHere(all, options);
   const [sort] = pipes;
   const maxRows = maxRowsOf(pipes, limit);
   if (sort?.kind === "sort" && maxRows !== undefined) {
-    for (const { event } of await topEvents(context, sort.keys, maxRows)) run.push(event);
-    return answerOf(run.result(), limit);
+    await run.push((await topEvents(context, sort.keys, maxRows)).map(({ event }) => event));
+    return answerOf(await run.result(), limit);
   }
   // Each event is a row then, and may be large.
   const isEach = pipes.every((pipe) => factsOf(pipe).keeps === "first" || keepsEach(pipe));
@@ -82,15 +86,12 @@ async function inOrder(context: QueryContext, { pipes, limit }: PipesQuestion): 
   let bytes = 0;
   do {
     const page = await search(context, { limit: PAGE_EVENTS, order: "ascending", cursor });
-    for (const { event, bytes: length } of page.events) {
-      if (run.isDone) break;
-      run.push(event);
-      bytes += length;
-    }
+    await run.push(page.events.map(({ event }) => event));
+    for (const one of page.events) bytes += one.bytes;
     cursor = page.cursor;
     await yieldToLoop(signal);
   } while (cursor !== undefined && !run.isDone && !(isEach && bytes > PAGE_BYTES));
-  const answer = answerOf(run.result(), limit);
+  const answer = answerOf(await run.result(), limit);
   return cursor !== undefined && !run.isDone ? { ...answer, isTruncated: true } : answer;
 }
 
@@ -160,11 +161,17 @@ async function byGroups(context: QueryContext, plan: GroupPlan, { limit }: Pipes
     throw new TooManyGroups(MOST_STEPS, stepsOf(stepMs));
   const firstMs = stepMs === undefined ? 0 : stepStart(startMs, stepMs);
   const steps = stepMs === undefined ? undefined : { first: nanoseconds(firstMs), length: nanoseconds(stepMs) };
-  const seconds = (stepMs ?? stopMs - startMs) / 1000;
+  const seconds = stepMs === undefined ? periodSeconds(startMs, stopMs) : stepMs / 1000;
   const { rows, isWhole, leftOut } = await groups(context, plan, { steps, firstMs, seconds, maxRows: limit });
   const all = stepMs === undefined ? rows : everyStep(rows, plan, { firstMs, startMs, stopMs, stepMs });
   const options = { nowMs, range: { fromMs: startMs, toMs: stopMs }, budgetBytes: BUDGET_BYTES };
-  const { columns, rows: left, notes } = pipesOver(plan.rest, { columns: plan.columns, rows: all }, options);
+  const table = { columns: plan.columns, rows: all };
+  const isSlow = context.process !== undefined && plan.rest.some(hasSlowWhere);
+  const {
+    columns,
+    rows: left,
+    notes,
+  } = isSlow ? await context.process.pipesOver(plan.rest, table, options) : pipesOver(plan.rest, table, options);
   const cut = cutTo(left, limit);
   return {
     columns,
@@ -263,7 +270,7 @@ function cellIn(form: Form, value: unknown): Cell {
     case "level":
       return LEVELS[value as number];
     case "json":
-      return JSON.parse(value as string);
+      return canonicalValue(JSON.parse(value as string));
     default:
       return value;
   }
@@ -272,18 +279,23 @@ function cellIn(form: Form, value: unknown): Cell {
 /** As the language orders values, where SQL does not. */
 function inPlansOrder(
   rows: readonly (readonly Cell[])[],
-  { by, order, limit }: GroupPlan,
+  { by, columns, order, limit }: GroupPlan,
 ): readonly (readonly Cell[])[] {
-  const usual = [{ place: by.length, isDescending: true }, ...by.map((_, place) => ({ place, isDescending: false }))];
-  const keys = [...order, ...usual];
-  const sorted = rows.toSorted((a, b) => {
-    for (const { place, isDescending } of keys) {
-      const difference = compareCells(a[place], b[place]);
+  const values = sortOrder("value");
+  const keys = [
+    ...order.map((key) => ({ ...key, order: sortOrder(columns[key.place]!.type) })),
+    { place: by.length, isDescending: true, order: values },
+    ...by.map((_, place) => ({ place, isDescending: false, order: values })),
+  ];
+  const read = rows.map((row) => ({ row, cells: keys.map(({ place, order }) => order.key(row[place])) }));
+  const sorted = read.sort((a, b) => {
+    for (const [at, { order, isDescending }] of keys.entries()) {
+      const difference = order.compare(a.cells[at], b.cells[at]);
       if (difference !== 0) return isDescending ? -difference : difference;
     }
     return 0;
   });
-  return limit === undefined ? sorted : sorted.slice(0, limit);
+  return (limit === undefined ? sorted : sorted.slice(0, limit)).map(({ row }) => row);
 }
 
 interface Range {

@@ -1,11 +1,18 @@
 // The statement that groups events: a part for each kind of segment, one for rows that are bound, and what joins them.
-import { LEVELS, type Level } from "../../../../../grammar/query/index.ts";
+import { LEVELS, type Level, type Target, target } from "../../../../../grammar/query/index.ts";
 import type { Sql, SqlValue } from "../../../../../grammar/query/sql/condition.ts";
 import { ID } from "../../segment-schema.ts";
 import type { SelectStatement, SqlPart } from "../aggregate.ts";
 import { fromRows } from "../query-context.ts";
 import { cellJson, type MemoryRow } from "./memory-rows.ts";
-import type { AggregateInput, GroupPlan, PlannedAggregate } from "./plan.ts";
+import {
+  type AggregateInput,
+  type GroupPlan,
+  hasPositions,
+  isOutermost,
+  isSortedByTime,
+  type PlannedAggregate,
+} from "./plan.ts";
 import type { ColumnSource, SegmentSources } from "./sources.ts";
 import type { SummaryRow } from "./summarized.ts";
 
@@ -64,6 +71,8 @@ export function groupStatement(input: StatementInput): GroupStatement {
   const inner = [
     ...cellNames(plan),
     ...(plan.isUnique ? ["first"] : []),
+    ...(isSortedByTime(plan) ? ["moment"] : []),
+    ...plan.inputs.flatMap((one, at) => (isOutermost(one) ? [`f${at}`] : [])),
     ...outs,
     ...sums.map((name) => `sum(${name}) over () as ${name}`),
   ];
@@ -77,7 +86,7 @@ export function groupStatement(input: StatementInput): GroupStatement {
 
 const mostLeft = ({ rest }: GroupPlan, maxRows: number) => (rest.length > 0 ? MOST_GROUPS : maxRows);
 
-/** Undefined where SQL does not order values as the language does, or where the order of all rows is of no use. */
+/** Undefined if SQL does not order values as the language does, or if the order of all rows is of no use. */
 function orderOf(plan: GroupPlan, forms: Forms): string | undefined {
   if (plan.isUnique) return "first.position, first.event_id";
   if (plan.stepMs !== undefined) return undefined;
@@ -87,14 +96,26 @@ function orderOf(plan: GroupPlan, forms: Forms): string | undefined {
   const outs = aggregates.map((one, at) => ({ form: formOfValue(one, plan, forms), text: `o${at}` }));
   const columns = [...cells, ...outs];
   const usual = [{ place: by.length, isDescending: true }, ...by.map((_, place) => ({ place, isDescending: false }))];
-  const keys = [...order, ...usual].map(({ place, isDescending }) => ({ ...columns[place]!, isDescending }));
-  if (keys.some(({ form }) => form === "json")) return undefined;
+  if ([...order, ...usual].some(({ place }) => columns[place]!.form === "json")) return undefined;
+  const keys = [
+    // By time and by severity.
+    ...order.map(({ place, isDescending }) => ({
+      text: plan.columns[place]!.type === "time" ? timeSql(plan, place) : columns[place]!.text,
+      isDescending,
+    })),
+    ...usual.map(({ place, isDescending }) => {
+      const { form, text } = columns[place]!;
+      return { text: form === "level" ? `${LEVEL_LIST}[${text} + 1]` : text, isDescending };
+    }),
+  ];
   return keys
-    .map(({ form, text, isDescending }) => {
-      const value = form === "level" ? `${LEVEL_LIST}[${text} + 1]` : text;
-      return `${value} ${isDescending ? "desc nulls last" : "asc nulls first"}`;
-    })
+    .map(({ text, isDescending }) => `${text} ${isDescending ? "desc nulls last" : "asc nulls first"}`)
     .join(", ");
+}
+
+/** The nanoseconds of a time. Groups of a time hold events of that time only, and an outermost value is of its event. */
+function timeSql({ by, aggregates }: GroupPlan, place: number): string {
+  return place < by.length ? "moment" : `f${aggregates[place - by.length]!.input}.position`;
 }
 
 const LEVEL_LIST = `['${LEVELS.join("', '")}']`;
@@ -136,29 +157,33 @@ export const cellNames = ({ by, stepMs }: GroupPlan): string[] => [
 export const numberInputs = ({ inputs }: GroupPlan): number[] =>
   inputs.flatMap(({ use }, at) => (use === "number" ? [at] : []));
 
-const isOutermost = ({ use }: AggregateInput) => use === "first" || use === "last";
-const hasPositions = ({ inputs, isUnique }: GroupPlan) => isUnique || inputs.some(isOutermost);
-
 // ---- forms
 
 function formsOf({ plan, parts, memory, summaries }: StatementInput): Forms {
   const offset = plan.stepMs === undefined ? 0 : 1;
   const cells = [...memory, ...summaries];
   return {
-    by: plan.by.map((_, at) =>
-      formOf(
-        parts.map(({ reading }) => reading.by[at]!.type),
-        cells.map((row) => row.cells[offset + at]),
-      ),
+    by: plan.by.map((column, at) =>
+      isLevel(target(column))
+        ? "level"
+        : formOf(
+            parts.map(({ reading }) => reading.by[at]!.type),
+            cells.map((row) => row.cells[offset + at]),
+          ),
     ),
-    inputs: plan.inputs.map((_, at) =>
-      formOf(
-        parts.map(({ reading }) => reading.inputs[at]!.type),
-        memory.map((row) => row.values[at]),
-      ),
+    inputs: plan.inputs.map((input, at) =>
+      isLevel(input.target)
+        ? "level"
+        : formOf(
+            parts.map(({ reading }) => reading.inputs[at]!.type),
+            memory.map((row) => row.values[at]),
+          ),
     ),
   };
 }
+
+/** In memory a level is its name, and in SQL its severity, by which it is sorted. */
+const isLevel = (place: Target) => place.at === "entry" && place.name === "level";
 
 function formOf(types: readonly ColumnSource["type"][], values: readonly unknown[]): Form {
   const seen = new Set<ColumnSource["type"]>(types);
@@ -168,8 +193,6 @@ function formOf(types: readonly ColumnSource["type"][], values: readonly unknown
     seen.add(type === "string" || type === "number" || type === "boolean" ? type : "json");
   }
   seen.delete("absent");
-  // In memory a level is its name.
-  if (seen.has("level")) return "level";
   const [only = "string"] = seen;
   return seen.size > 1 ? "json" : (only as Form);
 }
@@ -368,7 +391,8 @@ function groupedRows(rows: readonly Rows[], plan: GroupPlan): SelectStatement {
     }
   });
   const isAll = rows.every(({ isCounted }) => isCounted);
-  const names = [...cellNames(plan), `${isAll ? "count(*)::double" : "sum(w)"} as w`, ...sums].join(", ");
+  const events = `${isAll ? "count(*)::double" : "sum(w)"} as w`;
+  const names = [...cellNames(plan), events, ...(isSortedByTime(plan) ? [TIME_OF_GROUP] : []), ...sums].join(", ");
   return {
     text: `select ${names} from (${union(rows.map(({ sql }) => sql))}) group by all`,
     values: rows.flatMap(({ sql }) => sql.values),
@@ -381,7 +405,7 @@ function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInpu
   const parts = rows.map(({ sql, isCounted }): SelectStatement => {
     const sums = plan.inputs.flatMap(({ use }, at) => (use === "number" ? partialNumbers(at) : partial(use, at)));
     const events = plan.isUnique ? FIRST : `${isCounted ? "count(*)::double" : "sum(w)"} as w`;
-    const names = [...cells, events, ...sums].join(", ");
+    const names = [...cells, events, ...(isSortedByTime(plan) ? [TIME_OF_GROUP] : []), ...sums].join(", ");
     return { text: `select ${names} from (${sql.text}) group by all`, values: sql.values };
   });
   if (summaries.length > 0) parts.push(ofSummaries(summaries, { plan, steps }, forms));
@@ -389,11 +413,16 @@ function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInpu
   // Summaries give several rows of a group.
   if (parts.length === 1 && summaries.length === 0) return only!;
   const sums = plan.inputs.flatMap(({ use }, at) => joins(use, at));
+  const events = plan.isUnique
+    ? ["min(first) as first"]
+    : ["sum(w) as w", ...(isSortedByTime(plan) ? ["min(moment) as moment"] : [])];
   return {
-    text: `select ${[...cells, plan.isUnique ? "min(first) as first" : "sum(w) as w", ...sums].join(", ")} from (${union(parts)}) group by all`,
+    text: `select ${[...cells, ...events, ...sums].join(", ")} from (${union(parts)}) group by all`,
     values: parts.flatMap(({ values }) => values),
   };
 }
+
+const TIME_OF_GROUP = "min(position) as moment";
 
 /** The place of a group's first event. */
 const FIRST = "min({'position': position, 'event_id': event_id}) as first";

@@ -1,5 +1,13 @@
 // The first events in an order of their fields: of each kind of segment as many as are wanted, and those in memory.
-import { compareCells, LEVELS, readOfField, type SortKey, target } from "../../../../../grammar/query/index.ts";
+import {
+  columnOf,
+  readOfField,
+  type SortKey,
+  type SortOrder,
+  sortOrder,
+  type Target,
+  target,
+} from "../../../../../grammar/query/index.ts";
 import { comparePositions, type PositionedEvent } from "../../../order.ts";
 import { type Event, tooMuch } from "../../../store.ts";
 import { ID } from "../../segment-schema.ts";
@@ -49,8 +57,9 @@ async function firstOfPart(
 ): Promise<SegmentRow[]> {
   const jsons = reading.jsons.map((_, at) => `, json_extract(fields, ?)::varchar as j${at}`).join("");
   const order = reading.inputs.flatMap((source, at) => {
-    const direction = keys[at]!.direction === "desc" ? "desc nulls last" : "asc nulls first";
-    return orderSql(source).map((text) => ({ text, direction }));
+    const { column, direction: written } = keys[at]!;
+    const direction = written === "desc" ? "desc nulls last" : "asc nulls first";
+    return orderSql(source, target(column)).map((text) => ({ text, direction }));
   });
   const keyColumns = order.map(({ text }, at) => `, ${text} as k${at}`).join("");
   const scans = scansOf(segments);
@@ -76,15 +85,16 @@ async function firstOfPart(
   return rows;
 }
 
-const LEVEL_LIST = `['${LEVELS.join("', '")}']`;
-
-/** The expressions that order values as the language does: of JSON first the type, then the value of that type. */
-function orderSql({ type, text }: ColumnSource): string[] {
+/**
+ * The expressions that order values as the language does: levels are their severity, and of JSON the type is first, then the
+ * value of that type.
+ */
+function orderSql({ type, text }: ColumnSource, place: Target): string[] {
+  // SQL reads microseconds of a text, and not nanoseconds.
+  if (place.at === "entry" && place.name === "timestamp") return ["t"];
   switch (type) {
     case "absent":
       return [];
-    case "level":
-      return [`${LEVEL_LIST}[${text} + 1]`];
     case "json":
       return [
         `case when ${text} is null then 0 when ${text} = 'false' then 1 when ${text} = 'true' then 2
@@ -105,17 +115,23 @@ interface Candidate extends PositionedEvent {
 class FirstEvents {
   readonly #keys: readonly SortKey[];
   readonly #reads: readonly ((event: Event) => unknown)[];
+  readonly #orders: readonly SortOrder[];
   readonly #most: number;
   #events: Candidate[] = [];
 
   constructor(keys: readonly SortKey[], most: number) {
     this.#keys = keys;
     this.#reads = keys.map(({ column }) => readOfField(column));
+    this.#orders = keys.map(({ column }) => sortOrder(columnOf(column, { kind: "events" }).type));
     this.#most = most;
   }
 
   add(event: Event): void {
-    this.#events.push({ event, ...positionIn(event), cells: this.#reads.map((read) => read(event)) });
+    this.#events.push({
+      event,
+      ...positionIn(event),
+      cells: this.#reads.map((read, at) => this.#orders[at]!.key(read(event))),
+    });
     // Sorting what is wanted costs little then for each.
     if (this.#events.length < 2 * this.#most + 1000) return;
     this.#events = this.#events.sort((a, b) => this.#compare(a, b)).slice(0, this.#most);
@@ -127,7 +143,7 @@ class FirstEvents {
 
   #compare(a: Candidate, b: Candidate): number {
     for (const [at, { direction }] of this.#keys.entries()) {
-      const order = compareCells(a.cells[at], b.cells[at]);
+      const order = this.#orders[at]!.compare(a.cells[at], b.cells[at]);
       if (order !== 0) return direction === "desc" ? -order : order;
     }
     return comparePositions(a, b);

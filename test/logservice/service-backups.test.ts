@@ -1,0 +1,215 @@
+// Damaged backups: what a check and a restore say of each, and that nothing is made of one.
+import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t from "tap";
+import { BACKUP_LIST, checkBackup, checkDataDirectory, copyDataDirectory } from "../../logservice/admin.ts";
+import { openEventsStore } from "../../logservice/events/open.ts";
+import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
+import { openRecords } from "../../logservice/records/open.ts";
+import { addProject } from "../../logservice/records/projects.ts";
+import * as faults from "../support/events/faults.ts";
+
+const progress = () => {};
+
+/** A backup of two projects with segments, keys and events in the journal; the paths of its files. */
+async function makeBackup() {
+  const home = mkdtempSync(join(tmpdir(), "service-backups-"));
+  t.teardown(() => rmSync(home, { recursive: true, force: true }));
+  const data = join(home, "data");
+  mkdirSync(data);
+  const records = await openRecords(data);
+  const keys: string[] = [];
+  for (const id of ["shop", "blog"]) {
+    const { events_key } = await addProject(records.db, FIRST_TEAM, { id, name: id }, new Date(0).toISOString());
+    keys.push(events_key);
+  }
+  await records.close();
+  const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0 });
+  const event = (message: string) =>
+    ({ timestamp: "2024-05-01T10:00:00Z", level: "info", message, fields: {} }) as const;
+  for (const key of keys) await store.append(key, [event("one"), event("two")], { idempotencyKey: key });
+  await store.flush();
+  await store.append(keys[0]!, [event("three")]);
+  await store.close();
+  const backup = join(home, "backup");
+  await copyDataDirectory({ kind: "data directory", from: data, to: backup, progress });
+  const files = readdirSync(backup, { recursive: true }).map(String).sort();
+  const one = (pattern: RegExp) => files.find((path) => pattern.test(path))!;
+  const folder = one(/^events\/projects\/[^/]+$/);
+  const kinds = {
+    "the records": "records.sqlite",
+    "the key": "secrets.key",
+    "the list of folders": "events/folders.json",
+    "the list of journal files": "events/journal.json",
+    "a journal file": files.filter((path) => /journal\/\d+\.ndjson$/.test(path)).at(-1)!,
+    "a file of keys": one(/keys\/.*\.ndjson$/),
+    "a manifest": `${folder}/manifest.json`,
+    "a segment": one(/\.parquet$/),
+    "a summary": one(/\.parquet\.json$/),
+  };
+  return { home, backup, folder, kinds, keys };
+}
+
+const made = makeBackup();
+
+interface Row {
+  readonly name: string;
+  readonly damage: (backup: string) => void;
+  /** The findings: `state file`. */
+  readonly findings: readonly string[];
+  readonly said: RegExp;
+}
+
+const { backup, folder, home, kinds, keys } = await made;
+
+/** A place of a file with something in it. */
+const flipInside = (path: string) => faults.flip(path, Math.floor(readFileSync(path).length / 2), 3);
+
+const rows: readonly Row[] = [
+  ...Object.entries(kinds).flatMap(([kind, file]) => [
+    {
+      name: `${kind}: gone`,
+      damage: (at: string) => rmSync(join(at, file)),
+      findings: [`missing ${file}`],
+      said: /is incomplete: .* is missing$/,
+    },
+    {
+      name: `${kind}: cut`,
+      damage: (at: string) => faults.cut(join(at, file), 0.6),
+      findings: [`damaged ${file}`],
+      said: /is damaged: it has \d+ bytes instead of \d+$/,
+    },
+    {
+      name: `${kind}: a bit flipped`,
+      damage: (at: string) => flipInside(join(at, file)),
+      findings: [`damaged ${file}`],
+      said: /is damaged: its checksum is another one$/,
+    },
+  ]),
+  {
+    name: "a project's folder: gone",
+    damage: (at) => rmSync(join(at, folder), { recursive: true }),
+    findings: readdirSync(join(backup, folder)).map((name) => `missing ${folder}/${name}`),
+    said: /is incomplete: .* is missing \(and \d+ more: tool service check --backup .*\)$/,
+  },
+  {
+    name: "both lists and a segment: gone",
+    damage: (at) => {
+      for (const file of ["events/folders.json", "events/journal.json", kinds["a segment"]]) rmSync(join(at, file));
+    },
+    findings: ["events/folders.json", "events/journal.json", kinds["a segment"]].map((file) => `missing ${file}`),
+    said: /folders\.json is missing \(and 2 more: /,
+  },
+  {
+    name: "a summary: a folder",
+    damage: (at) => {
+      rmSync(join(at, kinds["a summary"]));
+      mkdirSync(join(at, kinds["a summary"]));
+    },
+    findings: [`damaged ${kinds["a summary"]}`],
+    said: /\.json is damaged: it is not a file$/,
+  },
+  {
+    name: "a file that is not of it",
+    damage: (at) => cpSync(join(at, kinds["a segment"]), join(at, folder, "0000000000000001-zz-0.parquet")),
+    findings: [`foreign ${folder}/0000000000000001-zz-0.parquet`],
+    said: /zz-0\.parquet is not a file of the backup$/,
+  },
+  {
+    name: "its list: cut",
+    damage: (at) => faults.cut(join(at, BACKUP_LIST), 0.5),
+    findings: [`damaged ${BACKUP_LIST}`],
+    said: /backup\.json is damaged: nothing tells what belongs to it$/,
+  },
+  {
+    name: "its list: a bit flipped",
+    damage: (at) => flipInside(join(at, BACKUP_LIST)),
+    findings: [`damaged ${BACKUP_LIST}`],
+    said: /backup\.json is damaged: nothing tells what belongs to it$/,
+  },
+];
+
+const messageOf = (work: Promise<unknown>) =>
+  work.then(
+    () => ({ message: "it was made", hint: undefined }),
+    ({ message, hint }: Error & { hint?: string }) => ({ message, hint }),
+  );
+const restored = join(home, "restored");
+
+for (const { name, damage, findings, said } of rows) {
+  t.test(name, async (t) => {
+    const from = join(t.testdir(), "harmed");
+    cpSync(backup, from, { recursive: true });
+    damage(from);
+    const report = await checkBackup(from);
+    t.strictSame(report.findings.map(({ state, file }) => `${state} ${file}`).sort(), [...findings].sort());
+    const { message, hint } = await messageOf(copyDataDirectory({ kind: "backup", from, to: restored, progress }));
+    t.match(message, said);
+    t.match(
+      hint,
+      /^restore another one: tool service restore <backup> --data .*\nor, .*: tool service backup <folder> --data/,
+    );
+    t.notOk(existsSync(restored), "nothing is made");
+  });
+}
+
+t.test("whole: restored as often as it is wanted, and a backup is not checked as data", async (t) => {
+  const warnings: string[] = [];
+  const warn = (message: string) => void warnings.push(message);
+  const options = { repair: false, acceptedLosses: [], nowMs: Date.now, reading: async () => {}, repaired: () => {} };
+  for (let i = 0; i < 2; i++) {
+    await copyDataDirectory({ kind: "backup", from: backup, to: restored, progress, warn });
+    t.notOk(existsSync(join(restored, BACKUP_LIST)));
+    t.same((await checkDataDirectory({ folder: restored, ...options })).findings, []);
+    rmSync(restored, { recursive: true });
+    t.same((await checkBackup(backup)).findings, []);
+  }
+  t.strictSame(warnings, []);
+  t.match(await messageOf(checkDataDirectory({ folder: backup, ...options })), {
+    message: `${backup} is a backup`,
+    hint: `tool service check --backup ${backup}`,
+  });
+});
+
+t.test("of an older version, without a list: restored with a warning, as far as it is whole", async (t) => {
+  const from = join(t.testdir(), "older");
+  cpSync(backup, from, { recursive: true });
+  rmSync(join(from, BACKUP_LIST));
+  const warnings: string[] = [];
+  const copy = {
+    kind: "backup",
+    from,
+    to: restored,
+    progress,
+    warn: (text: string) => void warnings.push(text),
+  } as const;
+  t.match(await checkBackup(from), { isListed: false, findings: [] });
+  await copyDataDirectory(copy);
+  t.match(warnings, [
+    /older has no list of its files, as those of older versions: a file that is gone may not be missed$/,
+  ]);
+  const store = await openEventsStore({ directory: join(restored, "events"), reserveBytes: 0 });
+  t.equal((await store.projectStats(keys[0]!)).eventsTotal, 3);
+  await store.close();
+  rmSync(restored, { recursive: true });
+  rmSync(join(from, kinds["a segment"]));
+  t.match(await messageOf(checkBackup(from)), {
+    message: /is incomplete: .*\.parquet is missing$/,
+    hint: /^restore another/,
+  });
+  t.match(await messageOf(copyDataDirectory(copy)), { message: /\.parquet is missing$/, hint: /^restore another/ });
+});
+
+t.test("of a newer version", async (t) => {
+  const from = join(t.testdir(), "newer");
+  cpSync(backup, from, { recursive: true });
+  faults.change(join(from, BACKUP_LIST), (list) => ({ ...list, version: 2 }));
+  const refused = { message: `${from} was made by a newer version of tool`, hint: "upgrade tool" };
+  t.match(await messageOf(checkBackup(from)), refused);
+  t.match(await messageOf(copyDataDirectory({ kind: "backup", from, to: restored, progress })), refused);
+  writeFileSync(join(from, BACKUP_LIST), "");
+  t.match(await messageOf(copyDataDirectory({ kind: "backup", from, to: restored, progress })), {
+    message: /backup\.json is damaged/,
+  });
+});
