@@ -1,6 +1,6 @@
 import type { Connection, ResponseError } from "vscode-languageserver";
 import type { Clock } from "../grammar/units/clock.ts";
-import type { Directory } from "../schema/index.ts";
+import type { Directory, Profiles } from "../schema/index.ts";
 import type { ToolRun } from "./service/index.ts";
 
 /** The services that a Node process, a Node thread and a browser worker each provide in their own way. */
@@ -12,6 +12,8 @@ export interface Host {
   responseError(code: number, message: string): ResponseError<void>;
   /** The folder at an address that ends with a slash; undefined if no files can be read there. */
   directoryOf(uri: string): Directory | undefined;
+  /** The credentials profiles of the machine; undefined if no files can be read. */
+  profiles?(): Profiles;
   /** Resolves after the messages that have arrived so far were read. */
   nextTurn(): Promise<void>;
   /** Runs the program `tool`; undefined as a member if no process can be started, as a result if the user decided against. */

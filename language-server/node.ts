@@ -12,6 +12,7 @@ import {
 import { systemClock } from "../grammar/units/clock.ts";
 import type { RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
+import { machineProfiles } from "./node-profiles.ts";
 import { type LanguageServerOptions, startServer } from "./server.ts";
 
 export interface NodeOptions extends LanguageServerOptions {
@@ -38,6 +39,7 @@ export function serve(options: NodeOptions): Promise<never> {
     responseError: (code: number, message: string) => new ResponseError<void>(code, message),
     clock: systemClock,
     directoryOf,
+    profiles: () => machineProfiles(process.env),
     nextTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
     runTool: options.runTool,
   };

@@ -9,10 +9,12 @@ import { type DocumentKind, documentKindOf, type Project, ToolDocument } from ".
 export class OpenDocuments {
   readonly #directoryOf: Host["directoryOf"];
   readonly #clock: Clock;
+  readonly #profiles: Host["profiles"];
   readonly #open = new Map<string, OpenText>();
   readonly #projects = new Map<string, ProjectFolder>();
 
-  constructor({ directoryOf, clock }: Pick<Host, "directoryOf" | "clock">) {
+  constructor({ directoryOf, clock, profiles }: Pick<Host, "directoryOf" | "clock" | "profiles">) {
+    this.#profiles = profiles;
     this.#clock = clock;
     this.#directoryOf = directoryOf;
   }
@@ -68,6 +70,7 @@ export class OpenDocuments {
           return open && latest(open, "config");
         },
         clock: this.#clock,
+        profiles: this.#profiles,
       });
       this.#projects.set(folder, project);
     }

@@ -1,5 +1,5 @@
 import type { Clock } from "../grammar/units/clock.ts";
-import type { Directory } from "../schema/index.ts";
+import type { Directory, Profiles } from "../schema/index.ts";
 import type { Host } from "./host.ts";
 import { type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
 
@@ -29,6 +29,7 @@ interface ProjectFolderParts {
   /** A tool.json as it is in the editor; undefined if it is not open. */
   readonly openConfig: (uri: string) => ToolDocument | undefined;
   readonly clock: Clock;
+  readonly profiles: Host["profiles"];
 }
 
 /** A project's folder. What was seen is believed for a moment: a keystroke must not read the disk again. */
@@ -37,12 +38,14 @@ export class ProjectFolder implements Project {
   readonly directory?: Directory;
   readonly #openConfig: (uri: string) => ToolDocument | undefined;
   readonly #clock: Clock;
+  readonly #profiles: Host["profiles"];
   readonly #seen = new Map<string, { readonly at: number; readonly value: unknown }>();
 
-  constructor({ uri, directory, openConfig, clock }: ProjectFolderParts) {
+  constructor({ uri, directory, openConfig, clock, profiles }: ProjectFolderParts) {
     this.uri = uri;
     this.#clock = clock;
     this.#openConfig = openConfig;
+    this.#profiles = profiles;
     if (directory === undefined) return;
     this.directory = {
       kind: (path) => this.#once(`kind ${path}`, () => directory.kind(path)),
@@ -53,6 +56,10 @@ export class ProjectFolder implements Project {
 
   listFiles(folder: string): readonly ProjectFile[] {
     return this.directory?.list?.(folder) ?? [];
+  }
+
+  profiles(): Profiles {
+    return this.#once("profiles", () => this.#profiles?.() ?? new Map());
   }
 
   config(): ToolDocument | undefined {

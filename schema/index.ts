@@ -8,11 +8,14 @@ export type { Action, Backoff, Config, Hooks, Injection, Redirect } from "./conf
 export { defaultRole, servesStatic, withDefaults } from "./defaults.ts";
 export { migrateConfig, migrateUses } from "./dialect.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
+export { insertItem, insertMember, spaced } from "./edits.ts";
 export { fixAll } from "./fix-all.ts";
 export { parseGlob } from "./glob.ts";
 export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { Memory } from "./memory.ts";
+export { type Profiles, profilesIn } from "./profiles.ts";
+export { doubtsOf, withQueryFixes } from "./query-fixes.ts";
 export { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";
 export type { ResolvedConfig } from "./resolved-config.ts";
 export { isShownByPages } from "./served-files.ts";

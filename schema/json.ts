@@ -365,7 +365,14 @@ class Parser {
         "config/empty",
         "the file is empty",
         { start: 0, end: 0 },
-        { hint: `write at least { "name": "app" }` },
+        {
+          hint: `write at least { "name": "app" }`,
+          fix: {
+            title: `Write { "name": "app" }`,
+            edits: [{ span: { start: 0, end: this.#source.length }, text: '{ "name": "app" }\n' }],
+            isSuggestion: true,
+          },
+        },
       );
       return { root: undefined, problems: this.#problems, repaired: [], guesses: this.#guesses };
     }

@@ -10,6 +10,7 @@ import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 import type { Memory } from "./memory.ts";
+import { doubtsOf, withQueryFixes } from "./query-fixes.ts";
 import type { ProblemReport } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
@@ -22,8 +23,14 @@ export interface Meanings {
   readonly locations: ReadonlyMap<StringNode, Location>;
   readonly durationsMs: ReadonlyMap<StringNode, number>;
   readonly globs: ReadonlyMap<StringNode, Glob>;
-  /** The stages that queries name; those that name none are left out. */
-  readonly queryStages: ReadonlyMap<StringNode, readonly NamedStage[]>;
+  /** Queries with something that only the rest of the file, or a second look, tells. */
+  readonly queries: ReadonlyMap<StringNode, QueryMeaning>;
+}
+
+/** A valid query: the stages that it names, and what is doubtful about it. */
+export interface QueryMeaning {
+  readonly stages: readonly NamedStage[];
+  readonly warnings: readonly Problem[];
 }
 
 /**
@@ -39,13 +46,13 @@ export function* checkLanguages(
   const locations = new Map<StringNode, Location>();
   const durationsMs = new Map<StringNode, number>();
   const globs = new Map<StringNode, Glob>();
-  const queryStages = new Map<StringNode, readonly NamedStage[]>();
+  const queries = new Map<StringNode, QueryMeaning>();
   const kept: Readonly<Record<string, Map<StringNode, unknown>>> = {
     route: routes,
     location: locations,
     duration: durationsMs,
     glob: globs,
-    query: queryStages,
+    query: queries,
   };
   // A project's own templates may use a variable called color for anything.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
@@ -63,7 +70,7 @@ export function* checkLanguages(
       else if (parsed.value !== undefined) kept[language]?.set(node, parsed.value);
     }
   }
-  return { routes, locations, durationsMs, globs, queryStages };
+  return { routes, locations, durationsMs, globs, queries };
 }
 
 /** A few milliseconds of work. */
@@ -122,9 +129,9 @@ const LANGUAGES: Readonly<Record<string, Read>> = {
   // The tree is of no use here, and takes more room than the text.
   query(value) {
     const parsed = parsePipeline(value);
-    if (!parsed.ok) return parsed;
-    const named = stagesNamedIn(parsed.value);
-    return named.length === 0 ? SOUND : { ok: true, value: named };
+    if (!parsed.ok) return { ok: false, problems: withQueryFixes(value, parsed.problems) };
+    const meaning: QueryMeaning = { stages: stagesNamedIn(parsed.value), warnings: doubtsOf(parsed.value) };
+    return meaning.stages.length + meaning.warnings.length === 0 ? SOUND : { ok: true, value: meaning };
   },
   path: (value) => unless(checkPath(value)),
   command: (value) => unless(checkCommand(value)),

@@ -7,6 +7,7 @@ import { copyOf, type Member, memberOf, type Node, type ObjectNode, plainValue, 
 import { memberSchema, resolve, rootSchema, type Schema } from "./keywords.ts";
 import { movesOf } from "./moves.ts";
 import { nearName } from "./near-name.ts";
+import { neededKey } from "./needed-keys.ts";
 import { placeholder } from "./placeholders.ts";
 import type { ProblemReport } from "./report.ts";
 import { validate as generated } from "./validate.generated.js";
@@ -187,6 +188,16 @@ function unknownKey(report: ProblemReport, root: ObjectNode, place: Place, name:
       fixes: [near.isSlip ? rename : { ...rename, isSuggestion: true }, ...moves.map(({ fix }) => fix)],
     });
     member.key = withValue(member.key, near.name);
+    return true;
+  }
+  const needed = neededKey({ source: report.source, root, path: place.path, object, schema: parent, member });
+  if (needed !== undefined && !moves.some(({ isCertain }) => isCertain)) {
+    const rename: Fix = { ...report.replace(member.key, needed), isSuggestion: true };
+    report.error("config/unknown-key", span, message, {
+      hint: `did you mean ${quote(needed)}?`,
+      fixes: [rename, ...moves.map(({ fix }) => fix)],
+    });
+    member.key = withValue(member.key, needed);
     return true;
   }
   const there = didYouMean(name, keys);

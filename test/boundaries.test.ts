@@ -90,6 +90,7 @@ const DOORS: Record<string, readonly string[]> = {
     "json.ts",
     "languages.ts",
     "openapi.ts",
+    "profiles.ts",
     "project-id.ts",
     "rpc-answer-shape.ts",
     "rpc-answers.generated.ts",

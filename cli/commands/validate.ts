@@ -16,6 +16,7 @@ import {
   type ConfigCheckOptions,
   checkConfig,
   checkTemplate,
+  doubtsOf,
   fixAll,
   maskProblems,
   maskSecrets,
@@ -23,6 +24,7 @@ import {
   notUtf8,
   stageNames,
   unknownStages,
+  withQueryFixes,
 } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
 import type { Format } from "../argv.ts";
@@ -244,8 +246,9 @@ async function problemsOf(
     return checkTemplate(text, memberOf(memberOf(root, "error_pages")?.value, "variables")?.value);
   }
   const parsed = parsePipeline(text);
-  if (!parsed.ok) return parsed.problems;
-  return root === undefined ? [] : unknownStages(stagesNamedIn(parsed.value), stageNames(root));
+  if (!parsed.ok) return withQueryFixes(text, parsed.problems);
+  const warnings = doubtsOf(parsed.value);
+  return root === undefined ? warnings : [...unknownStages(stagesNamedIn(parsed.value), stageNames(root)), ...warnings];
 }
 
 /** The nearest tool.json, a few folders up at most, as the language server looks for it. */

@@ -2,7 +2,15 @@ import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-
 import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts";
 import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
-import { checkInSteps, checkTemplate, stageNames, unknownStages, withSoundFixes } from "../../schema/index.ts";
+import {
+  checkInSteps,
+  checkTemplate,
+  doubtsOf,
+  stageNames,
+  unknownStages,
+  withQueryFixes,
+  withSoundFixes,
+} from "../../schema/index.ts";
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
@@ -129,10 +137,12 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     case "query": {
       // One query a file; the newline that files end with is none of it.
       const parsed = parsePipeline(document.text);
-      if (!parsed.ok) return parsed.problems;
+      if (!parsed.ok) return withQueryFixes(document.text, parsed.problems);
+      const warnings = doubtsOf(parsed.value);
       const config = project.config?.();
       // Only a tool.json says which stages there are.
-      return config === undefined ? [] : unknownStages(stagesNamedIn(parsed.value), stageNames(config.root));
+      if (config === undefined) return warnings;
+      return [...unknownStages(stagesNamedIn(parsed.value), stageNames(config.root)), ...warnings];
     }
     case "template": {
       const config = project.config?.();

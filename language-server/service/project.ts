@@ -1,4 +1,4 @@
-import type { Directory } from "../../schema/index.ts";
+import type { Directory, Profiles } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
 
@@ -9,6 +9,8 @@ export interface Project {
   readonly directory?: Directory;
   /** The names in a folder of the project, `.` for the project itself; empty if it cannot be read. */
   listFiles?(folder: string): readonly ProjectFile[];
+  /** The credentials profiles of the machine, each with its region. */
+  profiles?(): Profiles;
   /** The project's tool.json: as it is in the editor, else as it is saved. */
   config?(): ToolDocument | undefined;
 }

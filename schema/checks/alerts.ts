@@ -5,6 +5,7 @@ import { cleanEmail, cleanNumber, cleanUrl } from "../clean-text.ts";
 import { addition, removal, removeItem } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode, plainValue } from "../json.ts";
 import type { Meanings } from "../languages.ts";
+import { ACTION_FIELDS } from "../needed-keys.ts";
 import { configActionNames, freeName } from "../placeholders.ts";
 import type { ProblemReport } from "../report.ts";
 
@@ -12,13 +13,6 @@ import type { ProblemReport } from "../report.ts";
 const METRICS = ["http.count", "http.latency", "http.4xx", "http.5xx"];
 
 const MINUTE_MS = 60_000;
-
-/** The members that each type of action needs, and those that it may have beside. */
-const FIELDS: Readonly<Record<string, { needed: string; optional: readonly string[]; example: string }>> = {
-  email: { needed: "emails", optional: [], example: '["ops@example.com"]' },
-  sms: { needed: "numbers", optional: [], example: '["+12125550123"]' },
-  chat: { needed: "url", optional: ["channel", "gifs"], example: '"https://chat.example.com/hooks/ops"' },
-};
 
 export function checkActions(report: ProblemReport, root: ObjectNode) {
   const actions = memberOf(root, "actions")?.value;
@@ -47,11 +41,11 @@ export function checkActions(report: ProblemReport, root: ObjectNode) {
 
 function checkFields(report: ProblemReport, action: ObjectNode) {
   const type = memberOf(action, "type")?.value;
-  if (type?.type !== "string" || !Object.hasOwn(FIELDS, type.value)) return;
-  const { needed, optional, example } = FIELDS[type.value]!;
+  if (type?.type !== "string" || !Object.hasOwn(ACTION_FIELDS, type.value)) return;
+  const { needed, optional, example } = ACTION_FIELDS[type.value]!;
   if (memberOf(action, needed) === undefined) {
     // With what another type needs it is one of that type.
-    const others = Object.entries(FIELDS).filter(([, fields]) => memberOf(action, fields.needed) !== undefined);
+    const others = Object.entries(ACTION_FIELDS).filter(([, fields]) => memberOf(action, fields.needed) !== undefined);
     report.error("config/missing-key", type.span, `an action of type ${quote(type.value)} needs "${needed}"`, {
       hint: `add "${needed}": ${example}`,
       fixes: [
@@ -63,7 +57,7 @@ function checkFields(report: ProblemReport, action: ObjectNode) {
   for (const member of action.members) {
     const { key } = member;
     if (key.value === needed || optional.includes(key.value)) continue;
-    const owner = Object.entries(FIELDS).find(
+    const owner = Object.entries(ACTION_FIELDS).find(
       ([, fields]) => fields.needed === key.value || fields.optional.includes(key.value),
     );
     if (owner === undefined) continue;

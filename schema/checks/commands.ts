@@ -1,5 +1,5 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import { quote, type Span } from "../../grammar/problem.ts";
+import { type Fix, quote, type Span } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
 import { inferRuntime } from "../infer.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode, spanInside } from "../json.ts";
@@ -34,14 +34,25 @@ export function checkCommandSecrets(report: ProblemReport, root: Node) {
         ? "tool.json is plain text: let the command read a variable, such as $TOKEN, which `tool env add TOKEN -` keeps encrypted"
         : "tool.json is plain text: let the command read a variable of the shell, such as $TOKEN";
     for (const { span, name } of secretsIn(node.value)) {
+      const fix = variableFix(node.value, span, name);
       report.warning(
         "config/secret",
         spanInside(report.source, node, span),
         name === undefined ? "the command contains a secret" : `${quote(name)} looks like a secret`,
-        { hint },
+        { hint, fix: { ...fix, edits: fix.edits.map((edit) => report.editInside(node, edit)) } },
       );
     }
   }
+}
+
+/** Reads a secret from a variable: the one that its assignment sets, or one of the name of its flag. */
+function variableFix(command: string, { start, end }: Span, name = "TOKEN"): Fix {
+  const variable = `$${name.replaceAll("-", "_").toUpperCase()}`;
+  // A shell reads no variable between single quotes.
+  const isSingle = command[start - 1] === "'" && command[end] === "'";
+  const span = isSingle ? { start: start - 1, end: end + 1 } : { start, end };
+  const text = isSingle ? `"${variable}"` : variable;
+  return { title: `Change to ${variable}, a variable`, edits: [{ span, text }], isSuggestion: true };
 }
 
 /** Where secrets are in a command, and their names if they have one. */

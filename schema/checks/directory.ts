@@ -1,6 +1,7 @@
-import { LineIndex, quote } from "../../grammar/problem.ts";
+import { type Fix, LineIndex, quote } from "../../grammar/problem.ts";
 import type { Directory } from "../directory.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
+import { nearName } from "../near-name.ts";
 import type { ProblemReport } from "../report.ts";
 import { checkCommandFiles } from "./commands.ts";
 import { checkTemplates } from "./error-pages.ts";
@@ -35,6 +36,7 @@ function checkFile(report: ProblemReport, item: ObjectNode, directory: Directory
       kind === undefined ? `there is no file ${quote(file.value)}` : `${quote(file.value)} is a directory`,
       {
         hint: "the path is relative to the folder of tool.json",
+        fix: nearPath(report, file, directory, "file"),
       },
     );
     return;
@@ -65,8 +67,39 @@ function warnMissing(report: ProblemReport, dir: Node | undefined, directory: Di
     kind === "file" ? `${quote(dir.value)} is a file` : `there is no directory ${quote(dir.value)}`,
     {
       hint: kind === "file" ? "name the directory that it is in" : "it must exist after the build",
+      fix: kind === "file" ? report.suggest(dir, folderOf(dir.value)) : nearPath(report, dir, directory, "directory"),
     },
   );
+}
+
+/** The folder of a file; undefined for one of the project's own folder. */
+const folderOf = (path: string) => /^(.+)\/[^/]+$/.exec(path)?.[1];
+
+/** A suggestion of the path that is there, and differs in the spelling of its parts. */
+function nearPath(
+  report: ProblemReport,
+  node: StringNode,
+  directory: Directory,
+  kind: "file" | "directory",
+): Fix | undefined {
+  const parts = node.value.replace(/^(\.\/)+|\/+$/g, "").split("/");
+  let path = "";
+  for (const [i, part] of parts.entries()) {
+    const wanted = i === parts.length - 1 ? kind : "directory";
+    const next = path === "" ? part : `${path}/${part}`;
+    if (directory.kind(next) === wanted) path = next;
+    else {
+      const entries = directory.list?.(path === "" ? "." : path) ?? [];
+      const names = entries.filter((entry) => entry.kind === wanted && entry.name !== "node_modules");
+      const near = nearName(
+        part,
+        names.map(({ name }) => name),
+      );
+      if (near === undefined) return undefined;
+      path = path === "" ? near.name : `${path}/${near.name}`;
+    }
+  }
+  return report.suggest(node, path);
 }
 
 /** Whether a path has passed its own check: what leads out of the project is reported there, and never looked at. */

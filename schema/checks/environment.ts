@@ -15,7 +15,13 @@ export function checkEnvironment(report: ProblemReport, environment: Node | unde
       const { code, message, hint, suggestion } = wrongName;
       report.error(code, key.span, message, {
         hint,
-        fix: suggestion === undefined ? removal(environment, member) : report.suggest(key, suggestion),
+        fixes: [
+          // The platform gives the app credentials of its own; under another name these would be a secret in plain text.
+          code === "config/reserved-variable" && isSecretName(name, value?.type === "string" ? value.value : "")
+            ? removal(environment, member)
+            : undefined,
+          suggestion === undefined ? removal(environment, member) : report.suggest(key, suggestion),
+        ],
       });
     }
     const warning = variableWarning(name);

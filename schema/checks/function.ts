@@ -1,7 +1,7 @@
-import { quote } from "../../grammar/problem.ts";
+import { type Fix, quote } from "../../grammar/problem.ts";
 import { defaultRole } from "../defaults.ts";
-import { addition, removal } from "../edits.ts";
-import { memberOf, type Node, type StringNode } from "../json.ts";
+import { addition, removal, removeItem } from "../edits.ts";
+import { type ArrayNode, memberOf, type Node, type StringNode } from "../json.ts";
 import type { Meanings } from "../languages.ts";
 import { REGIONS, SEPARATE_REGIONS } from "../regions.ts";
 import type { ProblemReport } from "../report.ts";
@@ -38,7 +38,18 @@ function checkRole(report: ProblemReport, role: Node | undefined, { name, region
   if (name?.type === "string" && all.some((region) => role.value === defaultRole(name.value, region))) return;
   report.error("config/role", role.span, `${quote(role.value)} is not the ARN of a role`, {
     hint: `write it as arn:aws:iam::123456789012:role/${/^[\w+=,.@-]{1,64}$/.test(role.value) ? role.value : "app"}, or leave it out for the tool's own`,
+    fixes: roleFixes(report, role),
   });
+}
+
+/** The ARN that a text is a part of, with an example's account where it has none. */
+function roleFixes(report: ProblemReport, role: StringNode): (Fix | undefined)[] {
+  const plain = role.value.trim();
+  const whole = plain.replace(/^(?:arn:)?(?=aws[a-z-]*:)/, "arn:");
+  if (ROLE.test(whole)) return [report.replace(role, whole)];
+  const name = /([\w+=,.@-]+)$/.exec(plain.replace(/^.*:\d{12}$/, ""))?.[1] ?? "app";
+  const account = /\d{12}/.exec(plain)?.[0] ?? "123456789012";
+  return [report.suggest(role, `arn:aws:iam::${account}:role/${name}`)];
 }
 
 const LAYER = /^arn:aws[a-z-]*:lambda:([a-z0-9-]+):\d{12}:layer:[\w-]{1,140}:\d+$/;
@@ -63,19 +74,36 @@ function checkLayers(report: ProblemReport, layers: Node | undefined, regions: N
           hint: isWithoutVersion
             ? `add one, such as ${layer.value}:1`
             : "write one such as arn:aws:lambda:us-west-2:123456789012:layer:fonts:3",
+          fixes: [...layerFixes(report, layer, region), withoutItem(layers, layer)],
         },
       );
     } else if (region?.type === "string" && REGIONS.includes(region.value) && layerRegion !== region.value) {
       report.error("config/layer", layer.span, `the layer is in ${layerRegion}, and the app in ${region.value}`, {
         hint: "a function takes layers of its own region only",
+        fixes: [
+          report.suggest(layer, layer.value.replace(`:${layerRegion}:`, `:${region.value}:`)),
+          withoutItem(layers, layer),
+        ],
       });
     }
     if (i === MAX_LAYERS) {
       report.error("config/layer", layer.span, `a function takes at most ${MAX_LAYERS} layers`, {
         hint: "remove those that are not needed; Python and Java use one more for the runtime",
+        fix: withoutItem(layers, layer),
       });
     }
   }
+}
+
+/** The ARN that a text is a part of, with an example's account, region and version where it has none. */
+function layerFixes(report: ProblemReport, layer: StringNode, region: Node | undefined): (Fix | undefined)[] {
+  const plain = layer.value.trim();
+  const whole = plain.replace(/^(?:arn:)?(?=aws[a-z-]*:)/, "arn:");
+  if (LAYER.test(whole)) return [report.replace(layer, whole)];
+  if (LAYER.test(`${whole}:1`)) return [report.suggest(layer, `${whole}:1`)];
+  const [, name = "fonts", version = "1"] = /(?:^|layer:)([\w-]{1,140})(?::(\d+))?$/.exec(plain) ?? [];
+  const place = region?.type === "string" && REGIONS.includes(region.value) ? region.value : "us-west-2";
+  return [report.suggest(layer, `arn:aws:lambda:${place}:123456789012:layer:${name}:${version}`)];
 }
 
 interface Ids {
@@ -111,17 +139,43 @@ function checkIds(report: ProblemReport, list: Node | undefined, { code, pattern
     if (!pattern.test(item.value)) {
       report.error(code, item.span, `${quote(item.value)} is not the identifier of a ${what}`, {
         hint: `write one such as ${example}: 8 or 17 digits of 0-9 and a-f`,
+        fixes: [...idFixes(report, item, { pattern, example }), withoutItem(list, item)],
       });
     } else if (seen.has(item.value)) {
-      report.error(code, item.span, `the ${what} ${quote(item.value)} is listed twice`, { hint: "remove one of them" });
+      report.error(code, item.span, `the ${what} ${quote(item.value)} is listed twice`, {
+        hint: "remove one of them",
+        fix: { title: "Remove this one, which is the same", edits: [removeItem(list, item)] },
+      });
     }
     seen.add(item.value);
     if (i === max) {
       report.error(code, item.span, `a function takes at most ${max} ${what}s`, {
         hint: "remove those that are not needed",
+        fix: withoutItem(list, item),
       });
     }
   }
+}
+
+/** The identifier without blanks, in the form that it has, or the example. */
+function idFixes(
+  report: ProblemReport,
+  node: StringNode,
+  { pattern, example }: Pick<Ids, "pattern" | "example">,
+): Fix[] {
+  const prefix = example.slice(0, example.indexOf("-") + 1);
+  const digits = node.value
+    .toLowerCase()
+    .replace(/\s/g, "")
+    .replace(/^[a-z_]*(?:subnet|sg|group|id)[-_:]?/, "");
+  const plain = prefix + digits;
+  if (pattern.test(plain)) return [report.replace(node, plain)];
+  const suggestion = report.suggest(node, example);
+  return suggestion === undefined ? [] : [suggestion];
+}
+
+function withoutItem(list: ArrayNode, item: StringNode): Fix {
+  return { title: `Remove ${quote(item.value)}`, edits: [removeItem(list, item)], isSuggestion: true };
 }
 
 function checkPolicy(report: ProblemReport, policy: Node | undefined) {
@@ -191,5 +245,18 @@ function checkResource(report: ProblemReport, item: StringNode) {
   if (RESOURCE.test(item.value)) return;
   report.error("config/policy-resource", item.span, `${quote(item.value)} is not the ARN of a resource`, {
     hint: `write one such as arn:aws:s3:::my-bucket/*, or "*" for all`,
+    fixes: resourceFixes(report, item),
   });
+}
+
+/** The ARN that a text is the end of; the objects of a bucket of that name. */
+function resourceFixes(report: ProblemReport, item: StringNode): (Fix | undefined)[] {
+  const plain = item.value.trim();
+  if (RESOURCE.test(plain)) return [report.replace(item, plain)];
+  const whole = plain.replace(/^(?:arn:)?(?:aws:)?(?=[a-z0-9-]+:)/, "arn:aws:");
+  if (RESOURCE.test(whole)) return [report.suggest(item, whole)];
+  return [
+    /^[a-z0-9][a-z0-9.-]+$/.test(plain) ? report.suggest(item, `arn:aws:s3:::${plain}/*`) : undefined,
+    report.suggest(item, "*"),
+  ];
 }

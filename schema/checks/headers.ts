@@ -41,16 +41,18 @@ export function checkHeaders(report: ProblemReport, headers: Node | undefined) {
       seen.set(name, key.value);
       if (value?.type !== "string") continue;
       checkValue(report, value);
-      checkSecret(report, key.value, value);
+      checkSecret(report, rule, member, value);
     }
   }
 }
 
 /** These headers are answered to everybody: a credential in one is given away, in plain text twice. */
-function checkSecret(report: ProblemReport, name: string, node: StringNode) {
+function checkSecret(report: ProblemReport, rule: ObjectNode, member: Member, node: StringNode) {
+  const name = member.key.value;
   if (secretsInHeader(name, node.value).length === 0) return;
   report.warning("config/secret", node.span, `the value of ${quote(name)} looks like a secret`, {
     hint: "every client gets this header: remove it, and let the app add what is secret to its own requests",
+    fix: removal(rule, member),
   });
 }
 

@@ -1,16 +1,18 @@
-import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { type Problem, quote } from "../../grammar/problem.ts";
 import type { NamedStage } from "../../grammar/query/index.ts";
 import { memberOf, type Node } from "../json.ts";
 import type { Meanings } from "../languages.ts";
+import { nearName } from "../near-name.ts";
 import type { ProblemReport } from "../report.ts";
 import { DEFAULT_STAGES } from "../stages.ts";
 
-/** Saved queries that name a stage which the configuration does not have. */
-export function checkQueryStages(report: ProblemReport, root: Node, { queryStages }: Meanings) {
-  if (queryStages.size === 0) return;
-  const stages = stageNames(root);
-  for (const [node, named] of queryStages) report.inside(node, unknownStages(named, stages));
+/** Saved queries that name a stage which the configuration does not have, or are doubtful in themselves. */
+export function checkQueryStages(report: ProblemReport, root: Node, { queries }: Meanings) {
+  if (queries.size === 0) return;
+  const names = stageNames(root);
+  for (const [node, { stages, warnings }] of queries) {
+    report.inside(node, [...unknownStages(stages, names), ...warnings]);
+  }
 }
 
 /** The stages of a configuration: those that every app has, and its own. */
@@ -25,14 +27,37 @@ export function unknownStages(named: readonly NamedStage[], stages: readonly str
   return named
     .filter(({ name }) => !stages.includes(name))
     .map(({ name, span }): Problem => {
-      const near = didYouMean(name, stages);
+      const near = nearStage(name, stages);
       return {
         code: "config/unknown-stage",
         severity: "warning",
         message: `there is no stage ${quote(name)}`,
-        hint: near === undefined ? `the stages are ${stages.join(", ")}` : `did you mean ${quote(near)}?`,
+        hint: near === undefined ? `the stages are ${stages.join(", ")}` : `did you mean ${quote(near.name)}?`,
         span,
-        ...(near !== undefined && { fix: { title: `Change to ${near}`, edits: [{ span, text: near }] } }),
+        ...(near !== undefined && {
+          fix: {
+            title: `Change to ${near.name}`,
+            edits: [{ span, text: near.name }],
+            ...(!near.isSlip && { isSuggestion: true }),
+          },
+        }),
       };
     });
 }
+
+function nearStage(name: string, stages: readonly string[]) {
+  const usual = Object.hasOwn(SHORT_NAMES, name) ? SHORT_NAMES[name]! : undefined;
+  return usual !== undefined && stages.includes(usual) ? { name: usual, isSlip: false } : nearName(name, stages);
+}
+
+/** Short names of the stages that every app has. */
+const SHORT_NAMES: Readonly<Record<string, string>> = {
+  dev: "development",
+  devel: "development",
+  live: "production",
+  local: "development",
+  prd: "production",
+  prod: "production",
+  stage: "staging",
+  stg: "staging",
+};

@@ -24,6 +24,9 @@ const STATUSES: readonly number[] = [200, 301, 302, 303, 307, 308];
 /** Browsers give up after 20 redirects (Fetch standard, HTTP-redirect fetch). */
 const MAX_HOPS = 20;
 
+/** A longer list of fixes is no help. */
+const MAX_REMOVALS = 4;
+
 /** No host accepts a path of this length. One that doubles with each hop would fill the memory before `MAX_HOPS`. */
 const MAX_PATH_LENGTH = 1 << 16;
 
@@ -48,6 +51,8 @@ interface Finding {
   readonly hint: string;
   /** If two patterns have the same shape, the index of the other rule. */
   readonly other?: number;
+  /** If redirects form a loop, the indexes of its rules. */
+  readonly circle?: readonly number[];
 }
 
 export interface RedirectContext {
@@ -81,13 +86,16 @@ export function* checkRedirects(
     if (isServer) warnRewriteOfAll(report, rules.at(-1)!);
   }
   yield;
-  for (const { code, index, at, message, hint, other } of yield* findingsOf(rules, memory)) {
+  for (const { code, index, at, message, hint, other, circle = [] } of yield* findingsOf(rules, memory)) {
     const { member, locationNode } = rules[index]!;
     const span = (at === "pattern" ? member.key : locationNode!).span;
     const pair = other === undefined ? [] : [member, rules[other]!.member];
     const [own, before] = pair.map(({ value }) => JSON.stringify(value && plainValue(value)));
     const isLossless = own === before;
-    report.error(code, span, message, { hint, fixes: pair.map((rule) => removal(redirects, rule, { isLossless })) });
+    const fixes = pair.map((rule) => removal(redirects, rule, { isLossless }));
+    // Without any of its rules there is no loop: the last one is what closed it.
+    fixes.push(...circle.toReversed().map((i) => removal(redirects, rules[i]!.member)));
+    report.error(code, span, message, { hint, fixes });
   }
 }
 
@@ -283,6 +291,7 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
     for (const rule of circle.rules) reported.add(rule);
     const self = circle.rules.length === 1;
     const path = circle.path.join(" -> ");
+    const indexes = circle.rules.map((rule) => rules.indexOf(rule));
     findings.push({
       code: "config/redirect-loop",
       index,
@@ -291,6 +300,7 @@ function* loops(rules: readonly Rule[]): Generator<undefined, Finding[]> {
         ? `the redirect ${quote(start.member.key.value)} leads back to itself: ${path}`
         : `the redirects ${circle.rules.map((rule) => quote(rule.member.key.value)).join(", ")} form a loop: ${path}`,
       hint: self ? "send it to a path that the pattern does not match" : "send one of them elsewhere",
+      circle: indexes.slice(0, MAX_REMOVALS),
     });
   }
   return findings;

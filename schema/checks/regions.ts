@@ -56,6 +56,14 @@ function nearest(report: ProblemReport, node: StringNode): (Fix | undefined)[] {
   );
 }
 
+/** The regions that differ from a name in the number only: those with one of its digits first. */
+function inSamePlace(value: string): string[] {
+  const [, place, digits = ""] = /^(.*-)(\d+)$/.exec(value) ?? [];
+  const alike = place === undefined ? [] : REGIONS.filter((region) => region.slice(0, -1) === place);
+  const isLikely = (region: string) => digits.includes(region.at(-1)!);
+  return [...alike.filter(isLikely), ...alike.filter((region) => !isLikely(region))];
+}
+
 /** The regions that a pattern matches; those that need an account of their own are never meant by one. */
 function checkGlob(report: ProblemReport, node: StringNode, meanings: Meanings): string[] {
   const glob = meanings.globs.get(node);
@@ -78,7 +86,7 @@ function checkLiteral(report: ProblemReport, node: StringNode): string[] {
   if (/^[a-z]{2,4}(-[a-z]+)+-\d{1,2}$/.test(value)) {
     report.warning("config/unknown-region", span, `no region is known as ${quote(value)}`, {
       hint: near === undefined ? "it is used as written: check the spelling" : `did you mean ${quote(near)}?`,
-      fix: near === undefined ? undefined : report.suggest(node, near),
+      fixes: (near === undefined ? inSamePlace(value) : [near]).map((region) => report.suggest(node, region)),
     });
     return [value];
   }

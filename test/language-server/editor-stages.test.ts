@@ -2,7 +2,7 @@
 // whatever escapes the text is written with; completion, hover, names of columns, formatting.
 import t from "tap";
 import type { Diagnostic } from "vscode-languageserver-types";
-import { applyEdits } from "../../grammar/problem.ts";
+import { applyEdits, fixesOf } from "../../grammar/problem.ts";
 import { parsePipeline } from "../../grammar/query/index.ts";
 import { codeActions } from "../../language-server/service/code-actions.ts";
 import { complete } from "../../language-server/service/completion/complete.ts";
@@ -13,7 +13,7 @@ import { formatDocument } from "../../language-server/service/formatting.ts";
 import { hover } from "../../language-server/service/hover.ts";
 import { Refusal } from "../../language-server/service/method.ts";
 import { rename } from "../../language-server/service/rename.ts";
-import { checkConfig } from "../../schema/index.ts";
+import { checkConfig, withQueryFixes } from "../../schema/index.ts";
 import { accept, CLIENT, documentOf } from "../support/editor.ts";
 import { applyLspEdits } from "../support/editor-fixture.ts";
 import vectors from "../vectors/query-pipes.json" with { type: "json" };
@@ -29,7 +29,7 @@ t.test("problems of stages are where they are, and their fixes make valid JSON a
   let fixes = 0;
   for (const { query } of [...vectors.invalid, ...vectors.foreign]) {
     const parsed = parsePipeline(query);
-    const problems = parsed.ok ? [] : parsed.problems;
+    const problems = parsed.ok ? [] : withQueryFixes(query, parsed.problems);
     for (const write of [escaped, spelled]) {
       const document = documentOf(BEFORE + write(query) + AFTER);
       const ofQuery = diagnosticsOf(document).filter(({ code }) => String(code).startsWith("query/"));
@@ -45,7 +45,7 @@ t.test("problems of stages are where they are, and their fixes make valid JSON a
       for (const { edit } of fixesIn(document)) {
         const text = applyLspEdits(document, edit!.changes![document.uri]!);
         const fixed = JSON.parse(text).logs.queries.q;
-        const expected = problems.map(({ fix }) => fix && applyEdits(query, fix.edits));
+        const expected = problems.flatMap(fixesOf).map(({ edits }) => applyEdits(query, edits));
         t.ok(expected.includes(fixed), `${query}: ${fixed}`);
         fixes++;
       }

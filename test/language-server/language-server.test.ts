@@ -3,8 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
-import type { Diagnostic, TextEdit } from "vscode-languageserver-types";
+import type { CompletionItem, Diagnostic, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../../grammar/problem.ts";
+import { machineProfiles } from "../../language-server/node-profiles.ts";
 import { KIND } from "../../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../../language-server/service/completion/complete.ts";
 import type { DiagnosticData } from "../../language-server/service/diagnostics.ts";
@@ -148,6 +149,44 @@ t.test("the name is what an empty configuration needs first", (t) => {
   t.end();
 });
 
+t.test("the profiles of the machine, and their regions first", (t) => {
+  const config =
+    "[default]\nregion = eu-north-1\n[profile work]\nregion = eu-central-1\n[profile bare]\n[sso-session x]\n";
+  const credentials = "[old]\naws_access_key_id = AKIA\n; [gone]\n";
+  const home = t.testdir({ ".aws": { config, credentials } });
+  const machine = machineProfiles({ HOME: home });
+  t.same(machineProfiles({ HOME: join(home, "nobody") }).size, 0, "no files, no profiles");
+  const project = { ...projectOf(FILES), profiles: () => machine };
+  const rows: [text: string, labels: string[], detail: string | undefined][] = [
+    ['{ "name": "a", "profile": "|" }', ["old", "default", "work", "bare"], undefined],
+    ['{ "name": "a", "profile": | }', ["old", "default", "work", "bare"], undefined],
+    ['{ "name": "a", "regions": ["|"] }', ["eu-north-1", "eu-central-1", "us-west-2"], "Stockholm, profile default"],
+    [
+      '{ "name": "a", "profile": "work", "regions": [|] }',
+      ["eu-central-1", "eu-north-1", "us-west-2"],
+      "Frankfurt, profile work",
+    ],
+  ];
+  for (const [marked, labels, detail] of rows) {
+    const { text, offset } = cursor(marked);
+    const { items } = complete(documentOf(text), offset, project, CLIENT);
+    t.same(
+      items.slice(0, labels.length).map(({ label }) => label),
+      labels,
+      marked,
+    );
+    t.equal(items[0]?.detail, detail, `${marked}: in words`);
+  }
+  const { text, offset } = cursor('{ "name": "a", "profile": "|" }');
+  const { items } = complete(documentOf(text), offset, projectOf(FILES), CLIENT);
+  t.same(
+    items.map(({ label }) => label),
+    ["work"],
+    "where no files can be read, the example",
+  );
+  t.end();
+});
+
 t.test("what an editor does with items", (t) => {
   const { text, offset } = cursor('{\n\t"name": "app",\n\t"stages": { "|" }\n}');
   const document = documentOf(text);
@@ -217,6 +256,85 @@ t.test("every item that is taken is right at its place", slow(), (t) => {
   }
   t.end();
 });
+
+const OFFER_TEXTS = [
+  '{ "name": "a", "stages": { "production": { "domain": "|" } } }',
+  '{ "name": "a", "stages": { "pr_1": { "domain": | }, "production": { "domain": "a.example.com" } } }',
+  '{ "name": "a", "alerts": [|] }',
+  '{ "name": "a", "alerts": | }',
+  '{ "name": "a", "actions": [], "alerts": [|] }',
+  '{ "name": "a", "alerts": [{ "metric": "http.5xx", "statistic": "sum", "threshold": 1, "action": "|" }] }',
+  '{ "name": "a", "regions": ["eu-west-1"], "function": { "layers": [|] } }',
+  '{ "name": "a", "regions": ["eu-west-1"], "function": { | } }',
+  '{ "name": "a", "proxy": { "command": "|" } }',
+  '{ "name": "a", "stages": { "development": { "proxy": { "command": | } } } }',
+  '{ "name": "a", "hooks": { "build": | } }',
+  '{ "name": "a", "hooks": { "predeploy": ["|"] } }',
+  '{ "name": "a", "stages": { | } }',
+  '{ "name": "a", | }',
+  '{ "name": "a", "function": { "vpc": { "subnets": [|] } } }',
+  '{ "name": "a", "function": { "role": "|" } }',
+  '{ "name": "a", "dns": { "example.com": [{ "name": "example.com", "type": "CNAME", | }] } }',
+  '{ "name": "a", "dns": { "example.com": [{ "name": "|", "type": "ALIAS", "value": ["b.example"] }] } }',
+  '{ "name": "a", "redirects": { "/a": { "location": "|", "status": 301 } } }',
+  '{ "name": "a", "inject": { "head": [{ "type": "script", | }] } }',
+  '{ "name": "a", "cors": { | } }',
+  '{ "name": "a", "proxy": { "backoff": { "min": |, "max": 50 } } }',
+  '{ "name": "a", "static": { | } }',
+  '{ "name": "a", "error_pages": { "dir": "|" } }',
+  '{ "name": "a", "tags": { | } }',
+  '{ "name": "a", "logs": { "queries": { | } } }',
+];
+
+/** Fields, operators and words of a query need what comes after them. */
+const INCOMPLETE: readonly number[] = [KIND.field, KIND.keyword, KIND.operator];
+
+t.test("what is offered is valid where it is offered", (t) => {
+  const files = projectOf(FILES);
+  const empty = projectOf({ "README.md": "" });
+  const texts = [
+    ...rows<CompletionRow>("editor-completion.json")
+      .filter(({ kind = "config" }) => kind === "config")
+      .map(({ text }) => text.join("\n")),
+    ...OFFER_TEXTS,
+  ];
+  for (const marked of texts) {
+    const { text, offset } = cursor(marked);
+    const document = documentOf(text);
+    for (const project of [files, empty]) {
+      const directory = project.directory!;
+      const before = checkConfig(text, { directory, triesFixes: false }).problems;
+      const wrong = complete(document, offset, project, CLIENT).items.flatMap((item) => {
+        const after = accept(document, item);
+        const left = before.map(({ code }) => code);
+        const { problems } = checkConfig(after.text, { directory, triesFixes: false });
+        const fresh = problems.filter(({ code, severity, span }) => {
+          // A warning is about what the user decides, unless something is not there.
+          if (severity === "warning" && !/^config\/(?:missing|unknown)-/.test(code)) return false;
+          const at = left.indexOf(code);
+          if (at >= 0) left.splice(at, 1);
+          const isHere = span.start <= after.end && span.end >= after.start;
+          return (
+            at < 0 &&
+            isHere &&
+            !(code.startsWith("query/") && INCOMPLETE.includes(item.kind!)) &&
+            !isLeftToUser(code, item, project === empty)
+          );
+        });
+        return fresh.map(({ code, message }) => `${item.label}: ${code} ${message}`);
+      });
+      t.same(wrong, [], `${project === empty ? "an empty folder: " : ""}${marked.slice(0, 60)}`);
+    }
+  }
+  t.end();
+});
+
+/** Problems that an item leaves to what is written next: other settings that are needed, a file of a folder, in an empty project the files. */
+function isLeftToUser(code: string, { kind }: CompletionItem, isEmpty: boolean): boolean {
+  if (code === "config/missing-key") return true;
+  if (kind === KIND.folder) return code === "config/missing-file";
+  return isEmpty && kind === KIND.property && code.startsWith("config/missing-");
+}
 
 function errors(problems: readonly Problem[]): string[] {
   return problems.filter(({ severity }) => severity === "error").map(({ code, message }) => `${code} ${message}`);

@@ -313,6 +313,217 @@ function name({ code, message }: Problem): string {
   return `${code}: ${message}`;
 }
 
+/** A part of a file beside its name, and the same after the first fix of its first problem. */
+const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: Files])[] = [
+  // A needed setting under another name keeps its value.
+  [
+    '"actions": [{ "name": "a", "type": "sms", "phones": ["+12125550123"] }]',
+    '"actions": [{ "name": "a", "type": "sms", "numbers": ["+12125550123"] }]',
+  ],
+  [
+    '"actions": [{ "name": "a", "kind": "email", "emails": ["a@b.example"] }]',
+    '"actions": [{ "name": "a", "type": "email", "emails": ["a@b.example"] }]',
+  ],
+  [
+    '"dns": { "b.example": [{ "name": "b.example", "record": "A", "value": ["192.0.2.1"] }] }',
+    '"dns": { "b.example": [{ "name": "b.example", "type": "A", "value": ["192.0.2.1"] }] }',
+  ],
+  [
+    '"redirects": { "/a": { "goto": "/b", "status": 301 } }',
+    '"redirects": { "/a": { "location": "/b", "status": 301 } }',
+  ],
+  // Near names of folders and files, where they are.
+  ['"static": { "dir": "pubic" }', '"static": { "dir": "public" }', { "public/index.html": "" }],
+  [
+    '"type": "static", "static": { "dir": "web/dits" }',
+    '"type": "static", "static": { "dir": "web/dist" }',
+    { "web/dist/index.html": "" },
+  ],
+  ['"static": { "dir": "web/page.html" }', '"static": { "dir": "web" }', { "web/page.html": "" }],
+  [
+    '"inject": { "head": [{ "type": "inline script", "file": "snipets/trakc.js" }] }',
+    '"inject": { "head": [{ "type": "inline script", "file": "snippets/track.js" }] }',
+    { "snippets/track.js": "x()" },
+  ],
+  // Regions that differ in the number.
+  ['"regions": ["us-west-9"]', '"regions": ["us-west-1"]'],
+  ['"regions": ["ap-southeast-12"]', '"regions": ["ap-southeast-1"]'],
+  // Stages by what they are called elsewhere.
+  ['"logs": { "queries": { "q": "stage = prod" } }', '"logs": { "queries": { "q": "stage = production" } }'],
+  [
+    '"logs": { "queries": { "q": "error and stage = stg" } }',
+    '"logs": { "queries": { "q": "error and stage = staging" } }',
+  ],
+  // Fields of the tool's own entries.
+  ['"logs": { "queries": { "q": "statsu >= 500" } }', '"logs": { "queries": { "q": "status >= 500" } }'],
+  ['"logs": { "queries": { "q": "not (levl = error)" } }', '"logs": { "queries": { "q": "not (level = error)" } }'],
+  [
+    '"logs": { "queries": { "q": "error and methhod in (GET, PUT)" } }',
+    '"logs": { "queries": { "q": "error and method in (GET, PUT)" } }',
+  ],
+  // Stages of queries.
+  ['"logs": { "queries": { "q": "error | limit x" } }', '"logs": { "queries": { "q": "error | limit 10" } }'],
+  ['"logs": { "queries": { "q": "error | limit -5" } }', '"logs": { "queries": { "q": "error | limit 5" } }'],
+  [
+    '"logs": { "queries": { "q": "error | sort dsc" } }',
+    '"logs": { "queries": { "q": "error | sort timestamp desc" } }',
+  ],
+  [
+    '"logs": { "queries": { "q": "error | sort path, asc" } }',
+    '"logs": { "queries": { "q": "error | sort path asc" } }',
+  ],
+  [
+    '"logs": { "queries": { "q": "error | sort duration dsc" } }',
+    '"logs": { "queries": { "q": "error | sort duration desc" } }',
+  ],
+  [
+    '"logs": { "queries": { "q": "error | sort size acs" } }',
+    '"logs": { "queries": { "q": "error | sort size asc" } }',
+  ],
+  [
+    '"logs": { "queries": { "q": "error | stats avg duration" } }',
+    '"logs": { "queries": { "q": "error | stats avg(duration)" } }',
+  ],
+  [
+    '"logs": { "queries": { "q": "error | stats max(size by path" } }',
+    '"logs": { "queries": { "q": "error | stats max(size) by path" } }',
+  ],
+  [
+    '"logs": { "queries": { "q": "error | wher duration > 1s" } }',
+    '"logs": { "queries": { "q": "error | where duration > 1s" } }',
+  ],
+  ['"logs": { "queries": { "q": "error | top x path" } }', '"logs": { "queries": { "q": "error | top 10 path" } }'],
+  // Secrets.
+  ['"headers": { "/*": { "X-Api-Key": "AKIAIOSFODNN7EXAMPLE", "A": "b" } }', '"headers": { "/*": { "A": "b" } }'],
+  ['"headers": { "/*": { "A": "b", "Authorization": "Bearer abc.def" } }', '"headers": { "/*": { "A": "b" } }'],
+  [
+    '"proxy": { "command": "DB_PASSWORD=hunter22 node ." }',
+    '"proxy": { "command": "DB_PASSWORD=$DB_PASSWORD node ." }',
+  ],
+  [
+    `"hooks": { "build": "x --token 'sk_live_9aXb27cQ41mZt8LpR05w'" }`,
+    '"hooks": { "build": "x --token \\"$TOKEN\\"" }',
+  ],
+  ['"environment": { "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG", "A": "b" }', '"environment": { "A": "b" }'],
+  ['"environment": { "AWS_SESSION_TOKEN": "FwoGZXIvYXdzEBYaD" }', '"environment": {}'],
+  // Loops.
+  [
+    '"redirects": { "/a": { "location": "/b", "status": 301 }, "/b": { "location": "/a", "status": 301 } }',
+    '"redirects": { "/a": { "location": "/b", "status": 301 } }',
+  ],
+  ['"redirects": { "/a": { "location": "/a", "status": 302 } }', '"redirects": {}'],
+  // Identifiers.
+  [
+    '"function": { "vpc": { "subnets": ["subnet-1"], "security_groups": ["sg-0a1b2c3d"] } }',
+    '"function": { "vpc": { "subnets": ["subnet-0123456789abcdef0"], "security_groups": ["sg-0a1b2c3d"] } }',
+  ],
+  [
+    '"function": { "vpc": { "subnets": [" SUBNET_0a1b2c3d"], "security_groups": ["sg-0a1b2c3d"] } }',
+    '"function": { "vpc": { "subnets": ["subnet-0a1b2c3d"], "security_groups": ["sg-0a1b2c3d"] } }',
+  ],
+  [
+    '"function": { "vpc": { "subnets": ["subnet-0a1b2c3d"], "security_groups": ["0a1b2c3d"] } }',
+    '"function": { "vpc": { "subnets": ["subnet-0a1b2c3d"], "security_groups": ["sg-0a1b2c3d"] } }',
+  ],
+  [
+    '"function": { "vpc": { "subnets": ["subnet-0a1b2c3d", "subnet-0a1b2c3d"], "security_groups": ["sg-0a1b2c3d"] } }',
+    '"function": { "vpc": { "subnets": ["subnet-0a1b2c3d"], "security_groups": ["sg-0a1b2c3d"] } }',
+  ],
+  ['"function": { "role": "deployer" }', '"function": { "role": "arn:aws:iam::123456789012:role/deployer" }'],
+  [
+    '"function": { "role": "aws:iam::999999999999:role/app" }',
+    '"function": { "role": "arn:aws:iam::999999999999:role/app" }',
+  ],
+  [
+    '"regions": ["eu-west-1"], "function": { "layers": ["fonts"] }',
+    '"regions": ["eu-west-1"], "function": { "layers": ["arn:aws:lambda:eu-west-1:123456789012:layer:fonts:1"] }',
+  ],
+  [
+    '"regions": ["eu-west-1"], "function": { "layers": ["arn:aws:lambda:us-west-2:123456789012:layer:fonts:3"] }',
+    '"regions": ["eu-west-1"], "function": { "layers": ["arn:aws:lambda:eu-west-1:123456789012:layer:fonts:3"] }',
+  ],
+  [
+    '"function": { "policy": [{ "Effect": "Allow", "Action": "s3:GetObject", "Resource": "images" }] }',
+    '"function": { "policy": [{ "Effect": "Allow", "Action": "s3:GetObject", "Resource": "arn:aws:s3:::images/*" }] }',
+  ],
+];
+
+t.test("what is offered first is what was meant", (t) => {
+  for (const [part, after, files] of FIRST_FIXES) {
+    const source = `{ "name": "app", ${part} }`;
+    const [fix] = checkConfig(source, optionsOf(files)).problems.flatMap(fixesOf);
+    t.equal(fix && applyEdits(source, fix.edits), `{ "name": "app", ${after} }`, part);
+    t.same(sound(source, files), [], `${part}: fixes are sound`);
+  }
+  t.end();
+});
+
+t.test("no other setting is taken for one that is missing", (t) => {
+  const rows = [
+    // Any word could be the name of an app.
+    '{ "runtime": "nodejs" }',
+    '{ "name": "app", "actions": [{ "name": "a", "type": "sms", "note": "call me" }] }',
+    '{ "name": "app", "alerts": [{ "metric": "http.5xx", "statistic": "sum", "threshold": 1, "note": "night" }] }',
+    '{ "name": "app", "redirects": { "/a": { "note": "moved", "status": 301 } } }',
+  ];
+  for (const text of rows) {
+    const { problems } = checkConfig(text);
+    t.ok(
+      problems.some(({ code }) => code === "config/missing-key"),
+      `${text}: is missing`,
+    );
+    const titles = problems.flatMap(fixesOf).map(({ title }) => title);
+    t.same(
+      titles.filter((title) => title.startsWith("Change to")),
+      [],
+      text,
+    );
+  }
+  t.end();
+});
+
+t.test("an empty file, or one of blanks, can be begun by its fix", (t) => {
+  for (const text of ["", " \n\t\n", "\ufeff"]) {
+    const [fix] = checkConfig(text).problems.flatMap(fixesOf);
+    t.equal(fix && applyEdits(text, fix.edits), '{ "name": "app" }\n', JSON.stringify(text));
+    t.equal(fix?.isSuggestion, true, "the name is the user's");
+  }
+  t.end();
+});
+
+t.test("fields of apps are no slips", (t) => {
+  for (const name of [
+    "state",
+    "paths",
+    "levels",
+    "statuses",
+    "messages",
+    "pat",
+    "user.staus",
+    "sizes",
+    "host",
+    "version2",
+    "times",
+    "querying",
+    "Status",
+  ]) {
+    t.same(checkConfig(JSON.stringify({ name: "app", logs: { queries: { q: `${name} = 5` } } })).problems, [], name);
+  }
+  t.end();
+});
+
+t.test("a direction that is the name of a column, or after one, is no mistake", (t) => {
+  for (const query of [
+    "error | sort path desc",
+    "error | sort description",
+    "error | count by asc | sort asc",
+    "error | sort desc_order",
+  ]) {
+    t.same(checkConfig(JSON.stringify({ name: "app", logs: { queries: { q: query } } })).problems, [], query);
+  }
+  t.end();
+});
+
 t.test("defaults", (t) => {
   for (const row of vectors.defaults) {
     const { config } = checkConfig(row.text.join("\n"));

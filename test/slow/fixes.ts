@@ -6,7 +6,7 @@ import { applyEdits, fixesOf, LineIndex } from "../../grammar/problem.ts";
 import { checkConfig, fixAll } from "../../schema/index.ts";
 import { root } from "../support/cli.ts";
 import { configBases } from "../support/config-bases.ts";
-import { drawMutants, OPERATOR_NAMES } from "../support/config-mutants.ts";
+import { drawMutants, HABIT_NAMES, OPERATOR_NAMES } from "../support/config-mutants.ts";
 import { endlessFixes } from "../support/fix-walk.ts";
 import { type Judged, measureFixes } from "../support/judge-fixes.ts";
 import { randomOf } from "../support/random.ts";
@@ -18,6 +18,8 @@ const SEEDS = [1, 2, 3];
 /** The goals: shares of all faults. */
 const MIN_FLAGGED = 0.97;
 const MIN_RIGHT = 0.6;
+
+const HABIT_SEED = 4;
 
 /** The result of the first seed, fault by fault. `npm run t -- --record test/slow/fixes.ts` writes it again. */
 const RECORDED = join(root, "test/vectors/config-faults.json");
@@ -57,6 +59,25 @@ t.test("faults are flagged, and come right by fixes", (t) => {
       `rarely right: ${weak.map(([name, { count, right }]) => `${name} ${right}/${count}`).join(", ") || "none"}`,
     );
   }
+  t.end();
+});
+
+t.test("what people write out of habit is flagged, and the first fix is the one", (t) => {
+  const { judged, all, byOperator } = measureFixes(bases, COUNT, HABIT_SEED, HABIT_NAMES);
+  const percent = (part: number) => `${((100 * part) / all.count).toFixed(1)} %`;
+  t.equal(all.count, COUNT);
+  t.ok(all.flagged >= MIN_FLAGGED * all.count, `${percent(all.flagged)} are flagged`);
+  t.ok(all.first >= MIN_RIGHT * all.count, `${percent(all.first)} come right by the first fix`);
+  t.same(
+    [...byOperator].flatMap(([name, { count, first }]) => (first < count / 2 ? `${name}: ${first} of ${count}` : [])),
+    [],
+    "each kind comes right more often than not",
+  );
+  t.same(
+    judged.flatMap(({ faults }) => faults),
+    [],
+    "a fix takes its problem away and adds none",
+  );
   t.end();
 });
 

@@ -1,8 +1,10 @@
 // Faulty versions of valid tool.json files: each has one fault, made by a named operator at a place that is drawn. What is
 // a fault follows from the schema and the specification, not from what the checks say. Independent of `mutants.ts`.
 import { applyEdits, type Span, type TextEdit } from "../../grammar/problem.ts";
+import type { Directory } from "../../schema/directory.ts";
 import { type ArrayNode, type Member, memberOf, type Node, type ObjectNode, parseJson } from "../../schema/json.ts";
 import { memberSchema, resolve, rootSchema, type Schema } from "../../schema/keywords.ts";
+import { folderOf } from "./config-folder.ts";
 import type { Random } from "./random.ts";
 
 export interface Base {
@@ -25,6 +27,8 @@ export interface ConfigMutant {
   readonly openName: Path | undefined;
   /** The same for a setting that may be gone. */
   readonly openOrGone: Path | undefined;
+  /** The project's files, for a fault that only they show. */
+  readonly directory?: Directory;
 }
 
 /** The change that an operator makes to a text. */
@@ -33,25 +37,44 @@ interface Fault {
   readonly open?: readonly Path[];
   readonly openName?: Path;
   readonly openOrGone?: Path;
+  /** Edits that make the right file of the base, if what is misspelt is not in it: then `edits` are made instead of these. */
+  readonly right?: readonly TextEdit[];
+  /** The fault shows only with the project's files. */
+  readonly needsFiles?: true;
 }
 
 type Operator = (base: Tree, random: Random) => Fault | undefined;
 
 /** A fault of that operator; undefined where the text has no place for one. */
 export function mutateConfig(operator: string, base: Base, random: Random): ConfigMutant | undefined {
-  const fault = OPERATORS[operator]!(treeOf(base.text), random);
+  const fault = (OPERATORS[operator] ?? HABITS[operator])!(treeOf(base.text), random);
   if (fault === undefined) return undefined;
+  const right = fault.right === undefined ? base : { ...base, text: applyEdits(base.text, fault.right) };
   const text = applyEdits(base.text, fault.edits);
-  if (text === base.text) return undefined;
-  return { operator, base, text, open: fault.open ?? [], openName: fault.openName, openOrGone: fault.openOrGone };
+  if (text === right.text) return undefined;
+  const { open = [], openName, openOrGone, needsFiles } = fault;
+  return {
+    operator,
+    base: right,
+    text,
+    open,
+    openName,
+    openOrGone,
+    ...(needsFiles && { directory: folderOf(base.text) }),
+  };
 }
 
 /** `count` different faults; the operators take turns. */
-export function drawMutants(bases: readonly Base[], count: number, random: Random): ConfigMutant[] {
+export function drawMutants(
+  bases: readonly Base[],
+  count: number,
+  random: Random,
+  operators = OPERATOR_NAMES,
+): ConfigMutant[] {
   const drawn: ConfigMutant[] = [];
   const seen = new Set<string>();
   for (let turn = 0; drawn.length < count && turn < 20 * count; turn++) {
-    const operator = OPERATOR_NAMES[turn % OPERATOR_NAMES.length]!;
+    const operator = operators[turn % operators.length]!;
     // Another file where this one has no place for the fault.
     for (let tries = 0; tries < 12; tries++) {
       const mutant = mutateConfig(operator, random.pick(bases), random);
@@ -1114,6 +1137,210 @@ const OPERATORS: Readonly<Record<string, Operator>> = {
 };
 
 export const OPERATOR_NAMES: readonly string[] = Object.keys(OPERATORS);
+
+// ---- what people write out of habit, or remember only nearly
+
+/** Words for a required setting that other tools have, or that people think of. */
+const REMEMBERED: Readonly<Record<string, readonly string[]>> = {
+  action: ["notify", "target", "send", "receiver", "actoin", "channel"],
+  emails: ["mails", "addresses", "to", "recipients", "emial", "email_addresses"],
+  location: ["goto", "dest", "target", "href", "locaton", "redirect"],
+  metric: ["measure", "metrics", "series", "metirc", "what"],
+  name: ["id", "title", "nme", "label", "key", "record"],
+  numbers: ["phones", "phone_numbers", "to", "tel", "numbrs", "recipients"],
+  statistic: ["stat", "function", "aggregate", "statistics", "aggregation"],
+  threshold: ["limit", "value", "above", "treshold", "level"],
+  type: ["kind", "record", "tpye", "category", "typ"],
+  url: ["webhook", "href", "link", "endpoint", "ulr", "hook"],
+  value: ["records", "data", "content", "target", "answer", "vaule"],
+};
+
+const isNeeded = (site: Site) =>
+  isMember(site) &&
+  ((site.owner?.required ?? []).includes(site.member!.key.value) ||
+    (site.path[0] === "actions" && ["emails", "numbers", "url"].includes(String(site.path[2]))));
+
+/** A query with a pipe, and the same with a slip in it. */
+const inPipe = (make: (random: Random) => readonly [right: string, wrong: string], isOpen = false): Operator =>
+  at(inLanguage("query"), (site, random) => {
+    const query = str(site);
+    if (query.includes("|")) return undefined;
+    const [right, wrong] = make(random);
+    const edit = (pipe: string) => [{ span: site.node.span, text: json(`${query} | ${pipe}`) }];
+    return { edits: edit(wrong), right: edit(right), ...(isOpen && { open: [site.path] }) };
+  });
+
+const FIELD_NAMES = ["path", "status", "method", "ip"] as const;
+const KEYS = [
+  "sk_live_9aXb27cQ41mZt8LpR05w",
+  "ghp_0123456789abcdefghijABCDEFGHIJ012345",
+  "AKIAIOSFODNN7EXAMPLE",
+  "xoxb-123456789012-abcdefghij",
+] as const;
+
+const HABITS: Readonly<Record<string, Operator>> = {
+  "remembered word for a required key": at(isNeeded, (site, random) => {
+    const words = REMEMBERED[site.member!.key.value] ?? [];
+    const free = words.filter((word) => !keysOf(site.owner).includes(word) && !memberOf(site.object!, word));
+    return free.length === 0 ? undefined : renamed(site, random.pick(free));
+  }),
+  "misspelt required key": at(isNeeded, (site, random) => {
+    const keys = keysOf(site.owner);
+    const once = misspelt(site.member!.key.value, keys, random);
+    const twice = once && once.length > 4 ? misspelt(once, keys, random) : once;
+    return renamed(site, twice);
+  }),
+  "near name of a folder or file": at(inLanguage("path"), (site, random) => {
+    const wrong = misspelt(str(site), [], random);
+    if (wrong === undefined || /^[./]|\/\/|\/$/.test(wrong)) return undefined;
+    return put(site.node.span, json(wrong), { needsFiles: true });
+  }),
+  "near name of a region": at(under("regions", undefined), (site, random) => {
+    const region = str(site);
+    const [place = "", direction = "", digit = ""] = region.split("-");
+    const row = random.below(6);
+    if (row === 0) return openAt(site, json(`${place}-${direction}-9`));
+    if (row === 1) return openAt(site, json(`${place}-${direction}-1${digit}`));
+    return json(
+      [
+        `${place}-${direction}${digit}`,
+        `${place}${direction}-${digit}`,
+        `${place} ${direction} ${digit}`,
+        misspelt(region, [], random)!,
+      ][row - 2]!,
+    );
+  }),
+  "near name of a stage in a query": at(inLanguage("query"), (site, random, { root }) => {
+    const query = str(site);
+    if (query.includes("|")) return undefined;
+    const names = [
+      "development",
+      "staging",
+      "production",
+      ...((memberOf(root, "stages")?.value as ObjectNode | undefined)?.members ?? []).map(({ key }) => key.value),
+    ];
+    const name = random.pick(names);
+    const short: Record<string, readonly string[]> = {
+      development: ["dev", "develop", "devel"],
+      staging: ["stage", "stg", "stag"],
+      production: ["prod", "prd", "prodution", "live"],
+    };
+    const wrong = random.chance(0.5) ? misspelt(name, names, random) : random.pick(short[name] ?? [`${name}1`]);
+    if (wrong === undefined || names.includes(wrong)) return undefined;
+    const edit = (stage: string) => [{ span: site.node.span, text: json(`(${query}) and stage = ${stage}`) }];
+    return {
+      edits: edit(wrong),
+      right: edit(name),
+      ...(["live", "stag"].includes(wrong) && { open: [site.path] }),
+    };
+  }),
+  "misspelt pipe": inPipe((random) => {
+    const [word, rest] = random.pick([
+      ["count", "by path"],
+      ["stats", "avg(duration) by path"],
+      ["timeseries", "1h"],
+      ["top", "10 path"],
+      ["sort", "timestamp desc"],
+      ["limit", "20"],
+      ["fields", "path, status"],
+      ["where", "duration > 1s"],
+    ] as const);
+    return [`${word} ${rest}`, `${misspelt(word, [], random)} ${rest}`];
+  }),
+  "direction of another form": inPipe((random) => {
+    const [right, wrongs] = random.pick([
+      ["desc", ["dsc", "decs", "descending", "DESC", "down", "desk"]],
+      ["asc", ["acs", "ascending", "ASC", "up", "ascc"]],
+    ] as const);
+    return [`sort duration ${right}`, `sort duration ${random.pick(wrongs)}`];
+  }),
+  "direction alone": inPipe(
+    (random) => ["sort timestamp desc", `sort ${random.pick(["dsc", "desc", "descending", "asc"])}`],
+    true,
+  ),
+  "number that is none in a pipe": inPipe(
+    (random) => ["limit 10", random.pick(["limit x", "limit", "limit ten", "limit -5", "limit 1.5", "top x path"])],
+    true,
+  ),
+  "function without its brackets": inPipe((random) => {
+    const name = random.pick(["avg", "max", "min", "sum", "p99"] as const);
+    const field = random.pick(["duration", "size"] as const);
+    const by = random.chance(0.5) ? ` by ${random.pick(FIELD_NAMES)}` : "";
+    const wrong = random.pick([`stats ${name} ${field}${by}`, `${name} ${field}${by}`, `stats ${name}(${field}${by}`]);
+    return [`stats ${name}(${field})${by}`, wrong];
+  }),
+  "word of a pipe left out or put in": inPipe((random) => {
+    const field = random.pick(FIELD_NAMES);
+    return random.pick([
+      [`count by ${field}`, `count ${field}`],
+      [`sort ${field} desc`, `sort by ${field} desc`],
+      [`count by ${field}, level`, `count by ${field} level`],
+      [`count by ${field}`, `count group by ${field}`],
+      [`top 5 ${field}`, `top ${field} 5`],
+    ] as const);
+  }),
+  "secret in a header": at(
+    (site) => under("headers", undefined)(site) && length(site) > 0,
+    ({ node }, random) => {
+      const key = random.pick(KEYS);
+      const [name, value] = random.pick([
+        ["Authorization", `Bearer ${key}`],
+        ["X-Api-Key", key],
+        ["X-Auth-Token", "9f8a7b6c5d4e3f2a1b0c"],
+      ] as const);
+      return insert((node as ObjectNode).members[0]!.key.span.start, `${json(name)}: ${json(value)}, `);
+    },
+  ),
+  "secret in a command": at(inLanguage("command"), (site, random) => {
+    const key = random.pick(KEYS);
+    const name = random.pick(["API_TOKEN", "NPM_TOKEN", "DB_PASSWORD"] as const);
+    return openAt(
+      site,
+      json(random.pick([`${name}=${key} ${str(site)}`, `${str(site)} --token=${key}`, `${str(site)} --token ${key}`])),
+    );
+  }),
+  "redirects that form a loop": at(
+    (site) => under("redirects", undefined)(site) && !/[:*]/.test(String(site.path[1])),
+    ({ member, node }) => {
+      const location = memberOf(node, "location")?.value;
+      const status = memberOf(node, "status")?.value;
+      if (status?.type !== "number" || status.value === 200 || location?.type !== "string") return undefined;
+      if (!/^\/[\w/.-]+$/.test(location.value)) return undefined;
+      const back = `${json(location.value)}: { "location": ${json(member!.key.value)}, "status": 302 }, `;
+      return { ...insert(member!.key.span.start, back), openOrGone: ["redirects"] };
+    },
+  ),
+  "id of another form": at(
+    (site) => site.path.includes("vpc") && isString(site),
+    (site, random) => {
+      const id = str(site);
+      const digits = id.replace(/^\w+-/, "");
+      const row = random.below(6);
+      if (row === 0) return openAt(site, json(id.slice(0, -1)));
+      if (row === 1) return openAt(site, json(`${id}0`));
+      if (row === 2) return json(digits);
+      if (row === 3) return json(id.toUpperCase());
+      if (row === 4) return json(id.replace("-", "_"));
+      return json(` ${id}`);
+    },
+  ),
+  "role or layer by its name": at(
+    (site) => site.path[0] === "function" && (site.path[1] === "role" || site.path[1] === "layers") && isString(site),
+    (site, random) => {
+      const arn = str(site);
+      const parts = arn.split(":");
+      return openAt(
+        site,
+        json(
+          random.pick([parts.slice(5).join(":"), parts.slice(1).join(":"), parts.slice(0, -1).join(":"), ` ${arn}`]),
+        ),
+      );
+    },
+  ),
+};
+
+/** A second set of operators, with other draws than the first. */
+export const HABIT_NAMES: readonly string[] = Object.keys(HABITS);
 
 const stagesOf = (root: ObjectNode): ObjectNode[] => {
   const stages = memberOf(root, "stages")?.value;

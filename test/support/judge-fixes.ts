@@ -11,6 +11,8 @@ export interface Judged {
   readonly isFlagged: boolean;
   /** `one`: a single fix leaves a right file; `all`: taking the first one offered until none is left does. */
   readonly right: "one" | "all" | undefined;
+  /** The first fix of the first problem leaves a right file. */
+  readonly isRightFirst: boolean;
   /** The right file says what the original said. */
   readonly isRestored: boolean;
   /** The faults of the fixes themselves: each has to take its problem away and to add none. */
@@ -22,7 +24,12 @@ const MAX_ROUNDS = 10;
 
 /** A file is right if nothing is wrong about it and it says what the original said, but for what the fault left open. */
 export function judge(mutant: ConfigMutant): Judged {
-  const { problems } = checkConfig(mutant.text);
+  const { directory } = mutant;
+  const check = (text: string) => checkConfig(text, directory && { directory });
+  /** Whatever fixes there are. */
+  const problemsOf = (text: string) =>
+    checkConfig(text, { triesFixes: false, ...(directory && { directory }) }).problems;
+  const { problems } = check(mutant.text);
   const faults: string[] = [];
   const results: string[] = [];
   for (const problem of problems) {
@@ -36,7 +43,7 @@ export function judge(mutant: ConfigMutant): Judged {
   const one = results.filter(isRight);
   let last = mutant.text;
   for (let round = 0; one.length === 0 && round < MAX_ROUNDS; round++) {
-    const fix = checkConfig(last).problems.flatMap(fixesOf)[0];
+    const fix = check(last).problems.flatMap(fixesOf)[0];
     if (fix === undefined) break;
     last = applyEdits(last, fix.edits);
   }
@@ -45,11 +52,10 @@ export function judge(mutant: ConfigMutant): Judged {
   const isRestored = rightTexts.some((text) =>
     saysTheSame({ ...mutant, open: [], openName: undefined, openOrGone: undefined }, text),
   );
-  return { mutant, problems, isFlagged: problems.length > 0, right, isRestored, faults };
+  const [first] = problems.flatMap(fixesOf);
+  const isRightFirst = first !== undefined && isRight(applyEdits(mutant.text, first.edits));
+  return { mutant, problems, isFlagged: problems.length > 0, right, isRightFirst, isRestored, faults };
 }
-
-/** Whatever fixes there are. */
-const problemsOf = (text: string) => checkConfig(text, { triesFixes: false }).problems;
 
 function faultsOf(problem: Problem, before: readonly Problem[], title: string, after: readonly Problem[]): string[] {
   const left = before.filter((other) => other !== problem).map(({ code }) => code);
@@ -64,19 +70,22 @@ export interface Share {
   count: number;
   flagged: number;
   right: number;
+  /** By the first fix that is offered. */
+  first: number;
   restored: number;
 }
 
 /** The shares of `count` faults drawn by a seed, by operator and in all. */
-export function measureFixes(bases: readonly Base[], count: number, seed: number) {
-  const judged = drawMutants(bases, count, randomOf(seed)).map(judge);
-  const all: Share = { count: 0, flagged: 0, right: 0, restored: 0 };
-  const byOperator = new Map<string, Share>(OPERATOR_NAMES.map((name) => [name, { ...all }]));
-  for (const { mutant, isFlagged, right, isRestored } of judged) {
+export function measureFixes(bases: readonly Base[], count: number, seed: number, operators = OPERATOR_NAMES) {
+  const judged = drawMutants(bases, count, randomOf(seed), operators).map(judge);
+  const all: Share = { count: 0, flagged: 0, right: 0, first: 0, restored: 0 };
+  const byOperator = new Map<string, Share>(operators.map((name) => [name, { ...all }]));
+  for (const { mutant, isFlagged, right, isRightFirst, isRestored } of judged) {
     for (const share of [all, byOperator.get(mutant.operator)!]) {
       share.count++;
       share.flagged += Number(isFlagged);
       share.right += Number(right !== undefined);
+      share.first += Number(isRightFirst);
       share.restored += Number(isRestored);
     }
   }

@@ -1,5 +1,5 @@
 import type { CompletionItem, CompletionItemKind, TextEdit } from "vscode-languageserver-types";
-import type { Span } from "../../../grammar/problem.ts";
+import type { TextEdit as Edit, Span } from "../../../grammar/problem.ts";
 import type { ClientOptions } from "../client-options.ts";
 import type { ToolDocument } from "../document.ts";
 import type { CursorContext } from "./place.ts";
@@ -36,6 +36,8 @@ export interface CompletionCandidate {
   /** Its place among the others: `0` comes before `1`. Candidates of the same rank stay in the order given. */
   readonly rank?: number;
   readonly preselect?: boolean;
+  /** A change elsewhere in the document without which it would not be valid. */
+  readonly also?: Edit;
   /** The key by which `completionItem/resolve` finds the documentation. */
   readonly data?: unknown;
 }
@@ -69,7 +71,9 @@ export function itemsAt(
   }
   const indent = indentation(document, cursor.range.start);
   return candidates.map((candidate, i): CompletionItem => {
-    const { label, kind, text, snippet, detail, documentation, rank = 1, preselect, data } = candidate;
+    const { label, kind, text, snippet, detail, documentation, rank = 1, preselect, also, data } = candidate;
+    const others =
+      also === undefined ? before : [...before, { range: document.rangeOf(also.span), newText: also.text }];
     const asSnippet = client.snippets && snippet !== undefined;
     return {
       label,
@@ -84,7 +88,7 @@ export function itemsAt(
       // Lines are indented as the document is: not every editor does it.
       insertTextMode: 1,
       textEdit: { range, newText: afterQuote(indent(asSnippet ? snippet : text)) + comma },
-      ...(before.length > 0 && { additionalTextEdits: before }),
+      ...(others.length > 0 && { additionalTextEdits: others }),
       ...(preselect && { preselect }),
       ...(data !== undefined && { data }),
     };

@@ -1,8 +1,11 @@
+import type { TextEdit } from "../../../grammar/problem.ts";
 import { compileRoutes, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
+import { DEFAULT_REGION, insertItem, insertMember, REGIONS, spaced } from "../../../schema/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
 import type { NodePath, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
+import { goodCommands } from "./commands.ts";
 import { RECORD_VALUES, RESPONSE_HEADERS } from "./names.ts";
 
 /** Where a value is to be written. */
@@ -36,11 +39,21 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
       return name === "name" ? free : { ...(exampleOf(schema) as object), name: free };
     }
     case "alerts":
-      return firstAction(document) === undefined ? [] : [alert(document)];
+      return firstAction(document) === undefined && document.section("actions") !== undefined && !newAction(document)
+        ? []
+        : [alert(document)];
     case "alerts/*":
       return alert(document);
     case "alerts/*/action":
-      return firstAction(document) ?? "";
+      return firstAction(document) ?? NEW_ACTION.name;
+    case "proxy/backoff/min":
+      return Math.min(100, numberOf(container, "max") ?? 100);
+    case "proxy/backoff/max":
+      return Math.max(500, numberOf(container, "min") ?? 500);
+    case "proxy":
+      return { command: goodCommands(spot)[0] ?? "./server" };
+    case "hooks":
+      return { build: goodCommands(spot)[0] ?? "npm run build" };
     case "static/dir":
     case "error_pages/dir":
       return firstFolder(project, exampleOf(schema) as string);
@@ -64,7 +77,7 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
   if (section === "stages" && name === "domain") return freeDomain(document, String(first));
   if (section === "stages" && path.length === 2)
     return first === "development"
-      ? { proxy: { command: "npm run dev" } }
+      ? { proxy: { command: goodCommands(spot)[0] ?? "npm run dev" } }
       : { domain: freeDomain(document, String(first)) };
   if (section === "dns" && path.length === 2) return [record(String(first))];
   if (section === "dns" && path.length === 3) return record(String(first));
@@ -72,6 +85,10 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
   if (section === "dns" && name === "value") {
     const type = memberText(container as ObjectNode, "type");
     return [(type === undefined ? undefined : RECORD_VALUES[type]) ?? "192.0.2.1"];
+  }
+  if (path.includes("layers")) {
+    const arn = `arn:aws:lambda:${regionOf(document)}:123456789012:layer:fonts:3`;
+    return name === "layers" ? [arn] : arn;
   }
   if (section === "function" || path[2] === "function") {
     if (name === "role") return "arn:aws:iam::123456789012:role/app";
@@ -101,6 +118,13 @@ function exampleOf(part: Schema): unknown {
   }
 }
 
+/** The region of the app, if the document names it. */
+function regionOf(document: ToolDocument): string {
+  const regions = document.section("regions")?.value;
+  const [region] = regions?.type === "array" ? regions.items : [];
+  return region?.type === "string" && REGIONS.includes(region.value) ? region.value : DEFAULT_REGION;
+}
+
 function firstAction(document: ToolDocument): string | undefined {
   return actionNames(document)[0];
 }
@@ -115,8 +139,33 @@ export function memberText(node: Node | undefined, name: string): string | undef
   return value?.type === "string" ? value.value : undefined;
 }
 
+export function numberOf(node: Node | undefined, name: string): number | undefined {
+  const value = memberOf(node, name)?.value;
+  return value?.type === "number" ? value.value : undefined;
+}
+
 function alert(document: ToolDocument) {
-  return { metric: "http.5xx", statistic: "sum", threshold: 1, action: firstAction(document) ?? "" };
+  return { metric: "http.5xx", statistic: "sum", threshold: 1, action: firstAction(document) ?? NEW_ACTION.name };
+}
+
+/** The action of a first alert, to be changed by the user. */
+export const NEW_ACTION = { name: "ops", type: "email", emails: ["ops@example.com"] };
+
+/**
+ * The edit that adds the action which an alert names if there is none: before the alerts, or to the empty list that is
+ * there. Undefined if there is one, or no place for it.
+ */
+export function newAction(document: ToolDocument): TextEdit | undefined {
+  if (actionNames(document).length > 0) return undefined;
+  const { root } = document;
+  const [actions, alerts] = [document.section("actions"), document.section("alerts")];
+  const item = spaced(NEW_ACTION);
+  if (actions === undefined) {
+    if (root?.type !== "object" || alerts === undefined) return undefined;
+    return insertMember(document.text, root, `"actions": [${item}]`, alerts);
+  }
+  const list = actions.value;
+  return list?.type === "array" && list.items.length === 0 ? insertItem(document.text, list, item) : undefined;
 }
 
 /** The project's folder as the name of an app, if that is a valid one. */
@@ -166,13 +215,13 @@ export function headerValues(name: string): readonly string[] {
 }
 
 function freeDomain(document: ToolDocument, stage: string): string {
-  const takenDomains = new Set(document.stages().map(({ value }) => memberText(value, "domain")));
-  const apex =
-    [...takenDomains]
-      .find((domain) => domain !== undefined)
-      ?.split(".")
-      .slice(-2)
-      .join(".") ?? "example.com";
+  const domains = document
+    .stages()
+    .flatMap(({ key, value }) => (key.value === stage ? [] : (memberText(value, "domain") ?? [])));
+  const takenDomains = new Set(domains);
+  // One that is being written is no domain yet.
+  const whole = domains.find((domain) => /^[a-z0-9-]+(?:\.[a-z0-9-]+)+$/i.test(domain));
+  const apex = whole?.split(".").slice(-2).join(".") ?? "example.com";
   const wanted = stage === "production" ? apex : `${stage.replace(/[^a-z0-9-]/gi, "-")}.${apex}`;
   for (let i = 1; ; i++) {
     const domain = i === 1 ? wanted : `${stage.replace(/[^a-z0-9-]/gi, "-")}-${i}.${apex}`;

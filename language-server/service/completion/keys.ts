@@ -5,7 +5,7 @@ import { resolve, type Schema } from "../../../schema/shape.ts";
 import type { NodePath, SectionEntry, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type CompletionCandidate, KIND } from "./candidate.ts";
-import { goodValue, memberText } from "./good-values.ts";
+import { goodValue, memberText, NEW_ACTION, newAction } from "./good-values.ts";
 import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { CursorContext } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
@@ -18,15 +18,38 @@ export function keyCandidates(document: ToolDocument, project: Project, cursor: 
   const { properties = {}, required = [], additionalProperties } = cursor.schema;
   // If the value is already there, only keys that can have it are offered.
   const value = cursor.hasColon ? (cursor.current as Member | undefined)?.value : undefined;
+  const isInAlert = cursor.path[0] === "alerts";
+  const hasAction = document.actions().length > 0 || newAction(document) !== undefined;
+  /** Whether there is something that the key could have: an action for an alert, a file to inject. */
+  const hasValue = (name: string) => {
+    if (isInAlert && name === "action") return hasAction;
+    if (cursor.path[0] !== "inject" || name !== "file" || project.directory === undefined) return true;
+    return goodValue(properties[name]!, { document, project, path: [...cursor.path, name], container }) !== "";
+  };
   const names = Object.keys(properties).filter(
     (name) =>
-      !takenNames.has(name) && isWanted(cursor, name) && (value === undefined || fits(properties[name]!, value)),
+      !takenNames.has(name) &&
+      isWanted(cursor, name) &&
+      hasValue(name) &&
+      (value === undefined || fits(properties[name]!, value)),
   );
   const written = (name: string, schema: Schema) => {
     if (cursor.hasColon) return { label: name, text: JSON.stringify(name) };
     const path = [...cursor.path, name];
-    const { text, snippet } = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
-    return { label: name, text, snippet };
+    const member = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
+    const also = path[0] === "alerts" && (path.length === 1 || name === "action") ? newAction(document) : undefined;
+    if (path.length > 1 || name !== "alerts") return { label: name, ...member, ...(also && { also }) };
+    // The action that the first alert names is written with it.
+    const first =
+      also === undefined && !takenNames.has("actions")
+        ? writeMember("actions", [NEW_ACTION], properties.actions!)
+        : undefined;
+    return {
+      label: name,
+      text: first === undefined ? member.text : `${first.text},\n${member.text}`,
+      ...(first === undefined && { snippet: member.snippet }),
+      ...(also && { also }),
+    };
   };
   const propertyCandidates = names.map((name): CompletionCandidate => {
     const schema = resolve(properties[name]!);

@@ -1,8 +1,9 @@
-import { DEFAULT_REGION, inferRuntime, REGIONS } from "../../../schema/index.ts";
+import { DEFAULT_REGION, REGIONS } from "../../../schema/index.ts";
 import { memberSchema, resolve, type Schema } from "../../../schema/shape.ts";
 import type { ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type CompletionCandidate, KIND } from "./candidate.ts";
+import { commandOffers } from "./commands.ts";
 import {
   actionNames,
   goodValue,
@@ -10,7 +11,10 @@ import {
   isUnlikelyName,
   locationFor,
   memberText,
+  NEW_ACTION,
   nameOf,
+  newAction,
+  numberOf,
 } from "./good-values.ts";
 import { objectCandidate } from "./keys.ts";
 import { EXPOSED_HEADERS, METHODS, RECORD_VALUES, REGION_PLACES, REQUEST_HEADERS, STATUS_WORDS } from "./names.ts";
@@ -34,9 +38,12 @@ export function valueCandidates(
   if (types.includes("boolean")) candidates.push(...booleans(schema).filter(({ text }) => !isZone || text === "false"));
   if (types.includes("integer") || types.includes("number")) candidates.push(...numbers(cursor, schema));
   if (types.includes("object") || types.includes("array")) {
-    // An alert that names no action would be invalid.
-    if (cursor.path[0] === "alerts" && cursor.kind === "item" && actionNames(document).length === 0) return candidates;
-    candidates.push(objectCandidate(document, project, cursor, schema));
+    // An alert that names no action would be invalid: it comes with a new one.
+    const isAlert = cursor.path[0] === "alerts" || (cursor.path.length === 0 && cursor.key === "alerts");
+    const needsAction = isAlert && actionNames(document).length === 0;
+    const also = needsAction ? newAction(document) : undefined;
+    if (needsAction && also === undefined && cursor.kind === "item") return candidates;
+    candidates.push({ ...objectCandidate(document, project, cursor, schema), ...(also && { also }) });
     const empty = types.includes("object") ? "{}" : "[]";
     if (canBeEmpty(schema) && candidates.at(-1)!.text !== empty) {
       candidates.push({ label: empty, kind: KIND.value, text: empty, snippet: empty === "{}" ? "{$1}" : "[$1]" });
@@ -58,15 +65,20 @@ function booleans(schema: Schema): CompletionCandidate[] {
   }));
 }
 
-function numbers({ path, key }: CursorContext, schema: Schema): CompletionCandidate[] {
+function numbers({ path, key, container }: CursorContext, schema: Schema): CompletionCandidate[] {
   if (path[0] === "redirects" && key === "status") {
     return [301, 302, 303, 307, 308, 200].map((status) => word(String(status), STATUS_WORDS[status]));
   }
   const unit = schema["x-unit"] === undefined ? "" : ` ${schema["x-unit"]}`;
   const schemaValues = [schema.default, ...(schema.examples ?? []), schema.minimum, schema.maximum];
+  // A backoff does not begin above its end.
+  const least = (key === "max" ? numberOf(container, "min") : undefined) ?? Number.NEGATIVE_INFINITY;
+  const most = (key === "min" ? numberOf(container, "max") : undefined) ?? Number.POSITIVE_INFINITY;
   const values = [...new Set(schemaValues.filter((value) => typeof value === "number"))].filter(
-    (value) => value < 2 ** 31 - 1,
+    (value) => value < 2 ** 31 - 1 && value >= least && value <= most,
   );
+  const bound = key === "max" ? least : most;
+  if (values.length === 0 && Number.isFinite(bound)) values.push(bound);
   return values.map((value) => {
     const note =
       value === schema.default
@@ -103,11 +115,19 @@ function stringCandidates(
   const unlessThere = (candidates: CompletionCandidate[]) =>
     candidates.filter(({ label }) => !siblings.includes(label));
   if (schema.enum !== undefined) {
-    return schema.enum.map((value) =>
-      quoted(value, { kind: KIND.enumMember, ...(value === schema.default && { detail: "default", preselect: true }) }),
-    );
+    const isApex = section === "dns" && key === "type" && memberText(container, "name") === String(path[1]);
+    // The zone's own name can be no CNAME.
+    return schema.enum
+      .filter((value) => !(isApex && value === "CNAME"))
+      .map((value) =>
+        quoted(value, {
+          kind: KIND.enumMember,
+          ...(value === schema.default && { detail: "default", preselect: true }),
+        }),
+      );
   }
-  if (section === "regions") return siblings.length > 0 ? [] : regions();
+  if (section === "regions") return siblings.length > 0 ? [] : regions(document, project);
+  if (path.length === 0 && key === "profile") return profiles(project, schema);
   if (section === "cors" && path[1] === "allowed_methods") return unlessThere(METHODS.map((name) => quoted(name)));
   if (section === "alerts" && key === "metric") {
     return (schema.examples as string[]).map((name) => quoted(name, { kind: KIND.enumMember }));
@@ -127,7 +147,7 @@ function stringCandidates(
     return names.map((name) => quoted(name));
   }
   const language = schema["x-language"];
-  if (language?.startsWith("ref:")) return actionNames(document).map((name) => quoted(name, { kind: KIND.reference }));
+  if (language?.startsWith("ref:")) return actions(document);
   switch (language) {
     case "path":
       return paths(project, cursor, document);
@@ -138,7 +158,7 @@ function stringCandidates(
     case "location":
       return locations(document, cursor);
     case "command":
-      return commands(project, cursor, schema);
+      return commands(document, project, cursor, schema);
     case "duration":
     case "query":
       // Their own languages complete inside of the quotes; without quotes there is nothing to put an item into.
@@ -146,6 +166,13 @@ function stringCandidates(
     default:
       return plainStrings(document, project, cursor, schema);
   }
+}
+
+/** The actions that are there, else a new one with its place in the document. */
+function actions(document: ToolDocument): CompletionCandidate[] {
+  const also = newAction(document);
+  if (also !== undefined) return [quoted(NEW_ACTION.name, { kind: KIND.reference, detail: "a new action", also })];
+  return actionNames(document).map((name) => quoted(name, { kind: KIND.reference }));
 }
 
 function plainStrings(
@@ -168,7 +195,11 @@ function plainStrings(
 
 /** Whether an example would be wrong that does not fit the rest of the document. */
 function isMadeToFit({ path, key }: CursorContext): boolean {
-  return (path[0] === "stages" && (key === "domain" || key === "zone")) || (path[0] === "actions" && key === "name");
+  return (
+    (path[0] === "stages" && (key === "domain" || key === "zone")) ||
+    (path[0] === "actions" && key === "name") ||
+    path.at(-1) === "layers"
+  );
 }
 
 function exampleStrings(schema: Schema): CompletionCandidate[] {
@@ -180,14 +211,29 @@ function exampleStrings(schema: Schema): CompletionCandidate[] {
   );
 }
 
-function regions(): CompletionCandidate[] {
-  const sorted = [DEFAULT_REGION, ...REGIONS.filter((region) => region !== DEFAULT_REGION)];
-  return sorted.map((region) =>
-    quoted(region, {
-      kind: KIND.enumMember,
-      detail: [REGION_PLACES[region], region === DEFAULT_REGION ? "default" : undefined].filter(Boolean).join(", "),
-    }),
+/** The profiles of the machine with their regions, else the schema's example. */
+function profiles(project: Project, schema: Schema): CompletionCandidate[] {
+  const names = [...(project.profiles?.() ?? [])].map(([name, region]) =>
+    quoted(name, { kind: KIND.reference, detail: region }),
   );
+  return names.length > 0 ? names : exampleStrings(schema);
+}
+
+/** All regions: that of the document's profile first, then those of the machine's other profiles, then the default. */
+function regions(document: ToolDocument, project: Project): CompletionCandidate[] {
+  const machine = project.profiles?.() ?? new Map<string, string | undefined>();
+  const profile = memberText(document.root, "profile") ?? "default";
+  const own = [machine.get(profile), ...machine.values()].filter((region) => REGIONS.includes(region ?? ""));
+  const sorted = [...new Set([...(own as string[]), DEFAULT_REGION, ...REGIONS])];
+  return sorted.map((region) => {
+    const users = [...machine].flatMap(([name, its]) => (its === region ? [name] : []));
+    const notes = [
+      REGION_PLACES[region],
+      region === DEFAULT_REGION ? "default" : undefined,
+      users.length > 0 ? `profile ${users.slice(0, 3).join(", ")}` : undefined,
+    ];
+    return quoted(region, { kind: KIND.enumMember, detail: notes.filter(Boolean).join(", ") });
+  });
 }
 
 /** Files and folders of the project, one level below what is typed so far. */
@@ -238,32 +284,18 @@ function locations(document: ToolDocument, { path }: CursorContext): CompletionC
   return [quoted(locationFor(String(path.at(-1)), document))];
 }
 
-/** The scripts of package.json, then what the tool would run by itself, then the examples. */
-function commands(project: Project, cursor: CursorContext, schema: Schema): CompletionCandidate[] {
-  const candidates: CompletionCandidate[] = scripts(project).map(({ name, command }) =>
-    quoted(name === "start" ? "npm start" : `npm run ${name}`, { kind: KIND.function, detail: command, rank: 0 }),
-  );
-  if (project.directory !== undefined) {
-    const inferred = inferRuntime(project.directory, { name: "" }, { development: cursor.path[1] === "development" });
-    const command =
-      cursor.key === "command" ? inferred.command : cursor.key === "build" ? inferred.build : inferred.clean;
-    const isOwn = cursor.key === "command" || cursor.key === "build" || cursor.key === "clean";
-    if (isOwn && command !== undefined) candidates.push(quoted(command, { kind: KIND.function, detail: "inferred" }));
-  }
+function commands(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+  schema: Schema,
+): CompletionCandidate[] {
   const inner = schema["x-language"] === undefined && schema.items !== undefined ? resolve(schema.items) : schema;
-  for (const candidate of exampleStrings(inner)) candidates.push(candidate);
-  return candidates.filter(({ label }, i) => candidates.findIndex((other) => other.label === label) === i);
-}
-
-export function scripts(project: Project): { readonly name: string; readonly command: string }[] {
-  const text = project.directory?.read("package.json");
-  if (text === undefined) return [];
-  try {
-    const scripts: unknown = (JSON.parse(text) as { scripts?: unknown } | null)?.scripts;
-    if (typeof scripts !== "object" || scripts === null) return [];
-    return Object.entries(scripts).flatMap(([name, command]) => (typeof command === "string" ? { name, command } : []));
-  } catch {
-    // Being edited: there are no scripts for the moment.
-    return [];
-  }
+  const examples = exampleStrings(inner).map(({ label }) => label);
+  const path = [...cursor.path, cursor.kind === "item" ? cursor.index : (cursor.key ?? "")];
+  return commandOffers({ document, project, path }, examples).map(({ command, detail }) =>
+    detail === undefined
+      ? quoted(command)
+      : quoted(command, { kind: KIND.function, detail, ...(detail !== "inferred" && { rank: 0 }) }),
+  );
 }
