@@ -23,8 +23,8 @@ interface Row {
 const path = join(root, "test/vectors/editor-typing.json");
 const rows: Row[] = JSON.parse(readFileSync(path, "utf8"));
 
-/** Problems about members that an object still needs, which the next key brings. */
-const WRITTEN_NEXT: ReadonlySet<string> = new Set(["config/no-value", "config/missing-key"]);
+/** Problems about members that an object still needs, which the next key brings: a location elsewhere needs a status. */
+const WRITTEN_NEXT: ReadonlySet<string> = new Set(["config/no-value", "config/missing-key", "config/rewrite-origin"]);
 
 /** So many fit into a look. */
 const FIRST = 4;

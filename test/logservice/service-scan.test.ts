@@ -67,6 +67,8 @@ t.test("bodies that the service takes are scanned", async (t) => {
     ` \t\r\n${JSON.stringify(JSON.parse(bodyOf(fields('{"a":[1,{"b":null}],"c":{}}'))), null, 2)}\n `,
     '{"events":[{"fields":{},"message":"m","level":"warning"}],"project_id":"A_b-9"}',
     bodyOf('{"level":"INFO","message":"m"}', '{"level":"eRRor","message":"m"}'),
+    bodyOf(event(""), '{"message":"m"}'),
+    bodyOf('{"level":null,"message":"m"}', '{"level":"","message":"m"}'),
     bodyOf(event('"id":"","timestamp":"","fields":null')),
     bodyOf(event('"id":null,"timestamp":null')),
     bodyOf(event('"timestamp":"0001-01-01T00:00:00Z"')),
@@ -166,7 +168,7 @@ t.test("bodies that are refused, or unusual as a whole, are not scanned", async 
     `{"project_id":"app","project_id":"b","events":[${event("")}]}`,
     `{"project_id":"app","events":[${event("")}],"events":[]}`,
     `{"project_id":"app","events":[${event("")}],"other":1}`,
-    ...["null", "[]", "7", "{}", '{"level":"info"}', '{"message":"m"}', '{"level":"info","message":null}'].map((text) =>
+    ...["null", "[]", "7", "{}", '{"level":"info"}', '{"level":"info","message":null}'].map((text) =>
       bodyOf(event(""), text),
     ),
     bodyOf('{"level":"LOUD","message":"m"}'),
@@ -177,7 +179,7 @@ t.test("bodies that are refused, or unusual as a whole, are not scanned", async 
     `{"strict":true,"project_id":"app","events":[${message("x".repeat(LIMITS.messageBytes + 1))}]}`,
     `{"project_id":"app","events":[${message("é".repeat(LIMITS.messageBytes))}],"strict":true}`,
     bodyOf('{"level":"constructor","message":"m"}'),
-    bodyOf('{"level":null,"message":"m"}'),
+    bodyOf('{"level":7,"message":"m"}'),
     bodyOf('{"level":"info","message":7}'),
     ...[
       "yesterday",
