@@ -1,8 +1,10 @@
 // The newest events, which are kept as lines: what a filter passes over, ids that are looked for, and what restarts.
 import t from "tap";
-import { parseQuery } from "../../../grammar/query/index.ts";
+import { parsePipeline, parseQuery } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { pageInMemory } from "../../../logservice/events/duckdb/query/memory-page.ts";
+import { MemoryGroups, needsGroupsOnly } from "../../../logservice/events/duckdb/query/pipeline/memory-groups.ts";
+import { groupPlan } from "../../../logservice/events/duckdb/query/pipeline/plan.ts";
 import { type QueryContext, selectionOf } from "../../../logservice/events/duckdb/query/query-context.ts";
 import type { PageBounds } from "../../../logservice/events/duckdb/query/rows.ts";
 import { isCanonical, isStorableTimestamp, nanosecondsOf, readInstant } from "../../../logservice/events/instant.ts";
@@ -288,3 +290,68 @@ async function pageOf(events: MemtableEvents, bounds: PageBounds, query?: string
     JSON.parse = parse;
   }
 }
+
+t.test("SQL gets a row for each group of the newest events, however many values they have", (t) => {
+  const rows: { query: string; fields: (n: number) => Record<string, unknown>; groups: number; inputs?: unknown }[] = [
+    {
+      query: "| stats avg(duration), max(duration), count() by service",
+      fields: (n) => ({ service: `s${n % 7}`, duration: n / 3 }),
+      groups: 7,
+    },
+    {
+      query: "| stats sum(n)",
+      fields: (n) => ({ n: [n, [n, "x"], null] }),
+      groups: 1,
+      inputs: { count: 2000, sum: 999_000, min: 0, max: 999, leftOut: 1000 },
+    },
+    { query: "| count by tags", fields: (n) => ({ tags: [n % 3, "all", n % 3] }), groups: 4 },
+    {
+      query: "| stats count(a) by b, c",
+      fields: (n) => ({ a: n, b: n % 2 === 0, c: n % 5 === 0 ? undefined : "1" }),
+      groups: 4,
+    },
+    {
+      query: "| stats count() by v",
+      fields: (n) => ({ v: [1, "1", true, "true", null, "null", -0, 0][n % 8] }),
+      groups: 7,
+    },
+    {
+      query: "| stats count() by o",
+      fields: (n) => ({ o: n % 2 === 0 ? { a: 1, b: n % 4 } : { b: 1, a: n % 3 } }),
+      groups: 5,
+    },
+    // Added in any order, the small ones would be lost.
+    {
+      query: "| stats sum(n)",
+      fields: (n) => ({ n: n % 2 === 1 ? 1 : n % 4 === 0 ? 1e16 : -1e16 }),
+      groups: 1,
+      inputs: { sum: 500 },
+    },
+    { query: "| stats sum(n)", fields: () => ({ n: 1e308 }), groups: 2, inputs: { sum: Number.MAX_VALUE } },
+    { query: "| timeseries 1h count() by service", fields: (n) => ({ service: n % 2 }), groups: 2 },
+  ];
+  for (const { query, fields, groups, inputs } of rows) {
+    const parsed = parsePipeline(query);
+    if (!parsed.ok) throw new Error(parsed.problems[0]!.message);
+    const plan = groupPlan(parsed.value.pipes, { startMs: 0, stopMs: 3_600_000 })!;
+    t.ok(needsGroupsOnly(plan), query);
+    const sums = new MemoryGroups(plan, plan.stepMs === undefined ? undefined : () => 0);
+    for (let n = 0; n < 1000; n++)
+      sums.add({ id: `${n}`, timestamp: TIME, level: "info", message: "", fields: fields(n) });
+    const summed = sums.rows();
+    t.equal(summed.length, groups, `${query}: ${groups} rows`);
+    if (inputs !== undefined) t.match(summed[0]!.inputs[0], inputs as object, query);
+  }
+  for (const query of [
+    "| stats p95(a)",
+    "| stats distinct(a)",
+    "| stats first(a)",
+    "| unique a",
+    "| count by timestamp | sort timestamp",
+  ]) {
+    const parsed = parsePipeline(query);
+    if (!parsed.ok) throw new Error(parsed.problems[0]!.message);
+    t.notOk(needsGroupsOnly(groupPlan(parsed.value.pipes, { startMs: 0, stopMs: 1 })!), `${query} needs more`);
+  }
+  t.end();
+});

@@ -27,6 +27,7 @@ import { stageRunHere } from "../../engine/query-process.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
+import { MemoryGroups, needsGroupsOnly } from "./memory-groups.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { type GroupPlan, groupPlan } from "./plan.ts";
 import { sourcesOf } from "./sources.ts";
@@ -203,6 +204,7 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
   const by = plan.by.map(target);
   const stepOf =
     steps && ((event: Event) => Number((BigInt(nanosecondsOf(event.timestamp)) - steps.first) / steps.length));
+  const sums = needsGroupsOnly(plan) ? new MemoryGroups(plan, stepOf) : undefined;
   const memory = new MemoryRows(plan, stepOf);
   const readSummary = summaryReader(plan, by, firstMs);
   const summaries: SummaryRow[] = [];
@@ -213,8 +215,12 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
       return rows !== undefined;
     },
     ask: (segment) => sourcesOf(segment, { by, inputs: plan.inputs }),
-    event: ({ event }) => memory.add(event, () => positionIn(event)),
+    event: ({ event }) => {
+      if (sums === undefined) memory.add(event, () => positionIn(event));
+      else sums.add(event);
+    },
   });
+  if (sums !== undefined) for (const row of sums.rows()) summaries.push(row);
   const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, maxRows });
   const rows: Cell[][] = [];
   const left = new Map<string, number>();

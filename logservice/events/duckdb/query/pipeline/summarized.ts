@@ -20,7 +20,7 @@ export interface SummaryRow {
   readonly inputs: readonly SummaryNumbers[];
 }
 
-interface SummaryNumbers {
+export interface SummaryNumbers {
   /** Numbers of an input of numbers, otherwise values. */
   readonly count: number;
   readonly sum: number | null;
