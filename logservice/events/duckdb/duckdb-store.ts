@@ -12,6 +12,7 @@ import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
 import { readJournalFiles } from "../journal/recovery.ts";
 import { type JournalDamage, repairJournal } from "../journal/repair.ts";
 import { SeenKeys } from "../journal/seen-keys.ts";
+import type { Memtable } from "../memtable.ts";
 import { Memtables } from "../memtables.ts";
 import { replayJournal } from "../replay.ts";
 import { Retention } from "../retention.ts";
@@ -74,6 +75,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #tails = new Tails();
   readonly #retention = new Retention();
   readonly #sweep: Timer;
+  /** The memtable that was active at the last sweeps, and when that was first seen. */
+  #seenActive: { readonly memtable: Memtable; readonly atMs: number } | undefined;
   #isClosed = false;
 
   static async open(settings: StoreSettings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
@@ -162,7 +165,24 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       retention: this.#retention,
       flush: () => this.#flushes.flush(),
     });
-    this.#sweep = clock.every(SWEEP_MS, () => void this.compact().catch(() => {}), { isBackground: true });
+    this.#sweep = clock.every(SWEEP_MS, () => void this.#tidy().catch(() => {}), { isBackground: true });
+  }
+
+  /** Flushes what is in the journal for long, since only whole segments expire, and removes expired ones. */
+  async #tidy(): Promise<void> {
+    const { memtables } = this.#opened;
+    const { active } = memtables;
+    const nowMs = this.#settings.clock.nowMs();
+    const hasExpired = ([project, { firstMs }]: readonly [string, { readonly firstMs: number }]) =>
+      firstMs < (this.#retention.cutoffMs(project, nowMs) ?? Number.NEGATIVE_INFINITY);
+    if (active.events > 0) {
+      if (this.#seenActive?.memtable !== active) this.#seenActive = { memtable: active, atMs: nowMs };
+      // What fails is logged, and tried again.
+      if (nowMs - this.#seenActive.atMs >= MOST_UNFLUSHED_MS || [...active.projects].some(hasExpired)) {
+        await this.#flushes.flush().catch(() => {});
+      }
+    }
+    await this.compact();
   }
 
   async append(project: string, batch: readonly NewEvent[], options: AppendOptions = {}): Promise<void> {
@@ -321,3 +341,5 @@ const openPool = (spill: string, clock: Clock) =>
   );
 
 const SWEEP_MS = 10 * 60_000;
+/** Events of a quiet service are in the journal, and in memory, for no longer than about that. */
+const MOST_UNFLUSHED_MS = 24 * 3_600_000;

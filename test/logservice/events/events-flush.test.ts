@@ -642,6 +642,29 @@ t.test("what has expired goes within ten minutes, even if nothing comes", async 
   await store.close();
 });
 
+t.test("events of a quiet service become segments within a day, and sooner where they expire", async (t) => {
+  const DAY_MS = 24 * 3_600_000;
+  const SWEEP_MS = 600_000;
+  const rows: { name: string; days: number; ageMs: number; flushedMs: number }[] = [
+    { name: "kept for ever", days: 0, ageMs: 0, flushedMs: DAY_MS + SWEEP_MS },
+    { name: "kept for thirty days", days: 30, ageMs: 0, flushedMs: DAY_MS + SWEEP_MS },
+    { name: "kept for a day, and an hour old", days: 1, ageMs: 3_600_000, flushedMs: DAY_MS - 3_600_000 + SWEEP_MS },
+    { name: "kept for a day, and older than that", days: 1, ageMs: 2 * DAY_MS, flushedMs: SWEEP_MS },
+  ];
+  for (const { name, days, ageMs, flushedMs } of rows) {
+    const clock = new TestClock();
+    const store = await opened(folder(t), { clock });
+    store.setRetention("app", days);
+    const timestamp = new Date(clock.nowMs() - ageMs).toISOString();
+    await store.append("app", [{ timestamp, level: "info", message: "m", fields: {} }]);
+    await clock.advance(flushedMs - SWEEP_MS);
+    t.equal(store.metrics().newest_events, 1, `${name}: not before`);
+    await clock.advance(SWEEP_MS);
+    await until(`${name}: the flush`, () => store.metrics().newest_events === 0);
+    await store.close();
+  }
+});
+
 t.test(
   "segments that turn out to be damaged are left out of a merge, and of answers, and said to be missing",
   async (t) => {
