@@ -1,5 +1,6 @@
-// Bundles the VS Code extension into vscode-extension/dist: extension.cjs, server.cjs (the thread that it starts), and the
-// licenses of all that they contain. The manifest beside is the extension's; nothing else is needed to run it.
+// Bundles the VS Code extension into vscode-extension/dist: extension.cjs, server.cjs (the thread that it starts),
+// protocol.cjs, which both speak, and the licenses of all that they contain. The manifest beside is the extension's; nothing
+// else is needed to run it.
 import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -10,11 +11,16 @@ const root = fileURLToPath(new URL("../..", import.meta.url));
 const outdir = join(root, "vscode-extension/dist");
 rmSync(outdir, { recursive: true, force: true });
 
-const { metafile } = await build({
-  entryPoints: {
-    extension: join(root, "vscode-extension/extension.ts"),
-    server: join(root, "vscode-extension/server-worker.ts"),
+/** All of the protocol, its types and its connections are in one module, which is loaded from a file of its own. */
+const sharedProtocol = {
+  name: "shared-protocol",
+  setup({ onResolve }) {
+    const filter = /^vscode-languageserver-(?:protocol(?:\/node)?|types)$/;
+    onResolve({ filter }, () => ({ path: "./protocol.cjs", external: true }));
   },
+};
+
+const options = {
   bundle: true,
   platform: "node",
   // VS Code 1.91 runs extensions on Node 20.
@@ -23,19 +29,28 @@ const { metafile } = await build({
   outExtension: { ".js": ".cjs" },
   outdir,
   external: ["vscode"],
-  // The protocol's package has a copy of its own, of the same version but for the last digit.
-  alias: { "vscode-languageserver-types": join(root, "node_modules/vscode-languageserver-types") },
   mainFields: ["module", "main"],
   minify: true,
   // Names are in the stack traces that people report.
   keepNames: true,
-  plugins: [shortNamesInParsers],
   metafile: true,
   logLevel: "warning",
-});
+};
+const builds = await Promise.all([
+  build({ ...options, entryPoints: { protocol: "vscode-languageserver-protocol/node" } }),
+  build({
+    ...options,
+    entryPoints: {
+      extension: join(root, "vscode-extension/extension.ts"),
+      server: join(root, "vscode-extension/server-worker.ts"),
+    },
+    plugins: [shortNamesInParsers, sharedProtocol],
+  }),
+]);
+const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 
 copyFileSync(join(root, "LICENSE"), join(outdir, "LICENSE.txt"));
-writeFileSync(join(outdir, "THIRD-PARTY.txt"), thirdPartyLicenses(Object.keys(metafile.inputs)));
+writeFileSync(join(outdir, "THIRD-PARTY.txt"), thirdPartyLicenses(inputs));
 
 /** The license of each package that a bundle took files from. */
 function thirdPartyLicenses(inputs) {

@@ -155,6 +155,11 @@ t.test("each example of the help", { skip }, async (t) => {
       const example = line.replace(/\s+#.*$/, "");
       // The folder that it makes, or fills, is the one that the examples after it are about.
       if (/service (?:restore|init)/.test(example)) rmSync(join(app, "logs"), { recursive: true, force: true });
+      // The one that makes it comes later, in a folder that must not be there yet.
+      const backup = join(world, "backup/2026-01-31");
+      if (example.startsWith("tool service check --backup"))
+        await shell(`tool service backup --data d ${backup} >/dev/null`);
+      if (example.startsWith("tool service backup")) rmSync(backup, { recursive: true });
       const [, code = 0, text = undefined] = OTHERWISE.find(([one]) => one.test(example)) ?? [];
       const [, said] = ENDLESS.find(([one]) => one.test(example)) ?? [];
       const needsService = example.includes("localhost:5000");
