@@ -35,6 +35,7 @@ const FILES = {
     'import data from "./data.json" with { type: "json" };\nimport { one as first } from "./one.ts";\nexport const one: number = first + data;\n',
   "grammar/alone.ts": "export const alone = 1;\n",
   // The programs that cli/build/processes.mjs bundles.
+  "logservice/events/duckdb/engine/engine-process.ts": "",
   "logservice/events/duckdb/flusher-process.ts": "",
   "logservice/events/duckdb/sql/sql-process.ts": "",
   "test/near.test.ts": testOf("grammar/one.ts"),
