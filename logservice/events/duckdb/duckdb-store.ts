@@ -177,7 +177,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       firstMs < (this.#retention.cutoffMs(project, nowMs) ?? Number.NEGATIVE_INFINITY);
     if (active.events > 0) {
       if (this.#seenActive?.memtable !== active) this.#seenActive = { memtable: active, atMs: nowMs };
-      // What fails is logged, and tried again.
+      // A flush that fails is logged, and tried again.
       if (nowMs - this.#seenActive.atMs >= MOST_UNFLUSHED_MS || [...active.projects].some(hasExpired)) {
         await this.#flushes.flush().catch(() => {});
       }
