@@ -1,11 +1,12 @@
 // Commands on the sandbox while something is killed: the daemon, a function, or the command itself. Afterwards the same
 // command ends well, what was answered is there, the app answers with what was deployed last, and no process is left.
 // SANDBOX_ROUNDS=50 node dist/test/slow/sandbox-commands.js; SEED=1 draws the same rounds again.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { isRunning, spawnTool, tool } from "../support/cli.ts";
+import { processesWith } from "../support/processes.ts";
 import { randomOf } from "../support/random.ts";
 import { gone, testSandbox } from "../support/sandbox.ts";
 import { until } from "../support/until.ts";
@@ -69,6 +70,8 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, async (t) => {
     const requests = [0, 1, 2].map(() => sandbox.ask("rounds", "staging", "/slow").catch(() => undefined));
     const command = spawnTool(["-C", app, ...argv], { env: sandbox.env });
     await sleep(delayMs);
+    // A command that starts another daemon may start functions, too, which are in a folder of their own.
+    const folders = readdirSync(sandbox.env.TMPDIR!).filter((name) => name.startsWith("tool-functions-"));
     // It may have ended before.
     if (victim === "command") command.kill("SIGKILL");
     else if (victim === "daemon") process.kill(daemon, "SIGKILL");
@@ -77,7 +80,8 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, async (t) => {
     await Promise.all(requests);
     if (victim === "daemon") {
       await gone(daemon);
-      await until("the end of its functions", () => sandbox.functions().length === 0);
+      const left = () => folders.flatMap((name) => processesWith(`TMPDIR=${sandbox.env.TMPDIR}/${name}`));
+      await until("the end of its functions", () => left().length === 0);
     }
     if (victim === "function") t.equal(code, 0, `${title}: the command does not mind: ${stderr}`);
 
