@@ -56,7 +56,12 @@ async function reconnect(_: Test, { world: { service }, window, shop: { token } 
 async function cutPage(t: Test, { world, window }: Scene): Promise<void> {
   const url = await proxy(t, world.service.url, (path) => (path.startsWith("/t/") ? { bytes: cut } : undefined));
   let cut = 0;
-  for (const bytes of [1_500, 15_000]) {
+  // Also between the script and the place where it draws.
+  const bodyAt = await window.evaluate<number>(
+    `fetch(${JSON.stringify(EVENTS)}).then((page) => page.text()).then((text) => text.indexOf('<div id="app"'))`,
+  );
+  if (bodyAt < 0) throw new Error("the page has no place for the app");
+  for (const bytes of [bodyAt, 1_500, 15_000]) {
     cut = bytes;
     // Not waited for: a browser never says that a page that was cut off is loaded.
     void window.open(url + EVENTS).catch(() => {});
