@@ -3,7 +3,7 @@
 import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
-import t from "tap";
+import t, { type Test } from "tap";
 import type { Manifest } from "../../../logservice/events/duckdb/manifest.ts";
 import { readWithChecksum } from "../../../logservice/events/durable.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
@@ -54,13 +54,26 @@ async function answered(store: EventsStore, project: string): Promise<unknown[]>
 }
 
 async function holdsAll(
-  t: { strictSame(actual: unknown, wanted: unknown, name: string): unknown },
+  t: Pick<Test, "equal" | "strictSame">,
   store: EventsStore,
   name: string,
+  unproven: readonly string[] = [],
 ): Promise<void> {
-  for (const project of projects)
-    t.strictSame(await answered(store, project), fixture.events[project], `${name}: ${project}`);
-  t.strictSame(store.losses(), [], `${name}: losses`);
+  for (const project of projects) {
+    const contents = await answered(store, project);
+    const remarks = contents.filter((one) => /^\d+ bytes are missing$/.test(String(one)));
+    t.equal(remarks.length > 0, unproven.includes(project), `${name}: ${project} is said to lack some`);
+    const events = contents.filter((one) => !remarks.includes(one));
+    // The count is right, and no remark is an event.
+    if (remarks.length > 0) t.equal(events.pop(), `a count of ${fixture.events[project]!.length}`);
+    t.strictSame(events, fixture.events[project], `${name}: ${project}`);
+  }
+  const losses = store.losses().map(({ project, isPossible }) => ({ project, isPossible }));
+  t.strictSame(
+    losses.sort((a, b) => (a.project < b.project ? -1 : 1)),
+    unproven.toSorted().map((project) => ({ project, isPossible: true })),
+    `${name}: losses`,
+  );
 }
 
 const manifestOf = (directory: string, project: string) => {
@@ -147,10 +160,11 @@ t.test("without manifests before anything else", slow(), async (t) => {
     for (const project of removed) rmSync(manifestOf(directory, project));
     for (const name of ["first start", "second start"]) {
       const { store } = await opened(directory);
-      await holdsAll(t, store, `${removed.join(" and ")}, ${name}`);
+      // All are there, and nothing proves it: the first version counted them nowhere else.
+      await holdsAll(t, store, `${removed.join(" and ")}, ${name}`, removed);
       await store.flush();
       await store.compact();
-      await holdsAll(t, store, `${removed.join(" and ")}, ${name}, flushed and merged`);
+      await holdsAll(t, store, `${removed.join(" and ")}, ${name}, flushed and merged`, removed);
       await store.close();
     }
   }
