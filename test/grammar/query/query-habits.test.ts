@@ -214,7 +214,9 @@ t.test(
         encoding: "utf8",
         env: cleanEnv({ NO_COLOR: "1" }),
       })
-        .stdout.replace(/\r/g, "")
+        // One that was stopped for a second says how far it is, and takes it back.
+        .stdout.replace(/\rsearched [^\r\n]*\u001b\[K/g, "")
+        .replace(/\r/g, "")
         .replace(/\u001b\[[\d;?]*[A-Za-z]/g, "");
     t.equal(
       onTerminal("--file a.ndjson 'statsu = 500'"),
