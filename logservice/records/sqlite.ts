@@ -22,9 +22,11 @@ export async function openSqlite(path: string): Promise<RecordsDatabase> {
   const database = await openDatabase(path);
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
   const version = database.prepare("pragma data_version");
+  const statements = new Statements(database);
   return {
     dataVersion: () => (version.get([]) as { data_version: number }).data_version,
     close() {
+      statements.clear();
       checkpoint(database);
       database.close();
     },
@@ -32,7 +34,7 @@ export async function openSqlite(path: string): Promise<RecordsDatabase> {
     // would be old. So it waits at its beginning (sqlite.org/lang_transaction.html, section 2.2).
     // SQLite itself rolls back if the disk is full (sqlite.org/lang_transaction.html, section 3). The failure of another
     // rollback would hide that reason.
-    prepare: (sql) => guarded(database.prepare(statementOf(sql, database))),
+    prepare: (sql) => statements.take(statementOf(sql, database)),
   };
 }
 
@@ -57,14 +59,47 @@ function checkpoint(database: Libsql.Database): void {
 
 type Statement = ReturnType<SqliteDatabase["prepare"]>;
 
-/** libsql aborts the process on a parameter of a type that it does not know, such as a boolean. */
-function guarded(statement: Libsql.Statement): Statement {
-  return {
-    reader: statement.reader,
-    all: (parameters) => statement.all(parameters.map(bindable)),
-    run: (parameters) => statement.run(parameters.map(bindable)),
-    iterate: (parameters) => statement.iterate(parameters.map(bindable)),
-  };
+/** More than the service has texts of its own. Those with lists of any length leave again. */
+const MOST_STATEMENTS = 256;
+
+/**
+ * Statements by their text, those that were used last. Preparing one takes several times as long as asking for a row by its
+ * key. SQLite prepares a statement again by itself when the tables have changed.
+ */
+class Statements {
+  readonly #database: Libsql.Database;
+  readonly #byText = new Map<string, Statement>();
+
+  constructor(database: Libsql.Database) {
+    this.#database = database;
+  }
+
+  take(sql: string): Statement {
+    const statement = this.#byText.get(sql) ?? this.#guarded(sql);
+    this.#byText.delete(sql);
+    this.#byText.set(sql, statement);
+    if (this.#byText.size > MOST_STATEMENTS) {
+      const [oldest] = this.#byText.keys();
+      this.#byText.delete(oldest!);
+    }
+    return statement;
+  }
+
+  clear(): void {
+    this.#byText.clear();
+  }
+
+  /** libsql aborts the process on a parameter of a type that it does not know, such as a boolean. */
+  #guarded(sql: string): Statement {
+    const statement = this.#database.prepare(sql);
+    return {
+      reader: statement.reader,
+      all: (parameters) => statement.all(parameters.map(bindable)),
+      run: (parameters) => statement.run(parameters.map(bindable)),
+      // Its rows are read while other statements run, so it is used by nobody else.
+      iterate: (parameters) => this.#database.prepare(sql).iterate(parameters.map(bindable)),
+    };
+  }
 }
 
 function bindable(value: unknown): string | number | bigint | Buffer | null {

@@ -611,3 +611,49 @@ t.test("the reader of events and the schema say the same", (t) => {
   t.equal(events.length, 7 * 4 * 5 * 5 * 3);
   t.end();
 });
+
+t.test("a statement of the records is prepared once", async (t) => {
+  const folder = t.testdir();
+  const { default: Database } = await import("libsql");
+  const { prepare } = Database.prototype;
+  const prepared: string[] = [];
+  Database.prototype.prepare = function (this: InstanceType<typeof Database>, sql: string) {
+    prepared.push(sql);
+    return prepare.call(this, sql);
+  } as typeof prepare;
+  t.teardown(() => {
+    Database.prototype.prepare = prepare;
+  });
+  const database = await openSqlite(join(folder, "records.sqlite"));
+  const add = (key: unknown, name: unknown) => database.prepare("insert into rows values (?, ?)").run([key, name]);
+  const all = () => database.prepare("select * from rows order by key").all([]);
+  const times = (sql: string) => prepared.filter((text) => text === sql).length;
+  database.prepare("create table rows (key integer primary key, name text)").run([]);
+  add(1, "one");
+  t.throws(() => add(1, "again"), /UNIQUE/, "a statement that failed");
+  add(2, "two");
+  t.same(
+    all(),
+    [
+      { key: 1, name: "one" },
+      { key: 2, name: "two" },
+    ],
+    "is used again",
+  );
+  t.equal(times("insert into rows values (?, ?)"), 1, "prepared once");
+  database.prepare("alter table rows add column more text default 'm'").run([]);
+  t.same(all()[0], { key: 1, name: "one", more: "m" }, "one that was prepared before a change of the table sees it");
+  t.equal(times("select * from rows order by key"), 1, "without being prepared again");
+  const [first, second] = [0, 1].map(() => database.prepare("select key from rows").iterate([]));
+  t.same([first!.next().value, second!.next().value], [{ key: 1 }, { key: 1 }], "two readings of rows are apart");
+  t.same([[...all()].length, first!.next().value], [2, { key: 2 }], "also from what is read at once");
+  for (let n = 0; n < 300; n++) database.prepare(`select ${n} as n`).all([]);
+  all();
+  t.equal(times("select * from rows order by key"), 2, "what was not used for long is prepared again");
+  database.close();
+  t.equal(
+    statSync(join(folder, "records.sqlite-wal"), { throwIfNoEntry: false })?.size ?? 0,
+    0,
+    "the log is written back",
+  );
+});
