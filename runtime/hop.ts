@@ -102,6 +102,7 @@ async function answer(outgoing: Outgoing, options: HopOptions): Promise<ProxyRes
       deadline.stop();
       release();
       request.signal.throwIfAborted();
+      if (isOutOfFiles(error)) return outOfFiles(error, request, options);
       const app = await stateOf(upstream, options.clock);
       const isSafe = error.wasSent
         ? mayResend() && !error.hasAnswered && app !== "exited"
@@ -210,6 +211,12 @@ class BrokenConnection extends Error {
   }
 }
 
+/** The process, or the system, has no file left for a connection to the app: that is not a failure of the app. */
+function isOutOfFiles({ cause }: BrokenConnection): boolean {
+  const { code } = cause as NodeJS.ErrnoException;
+  return code === "EMFILE" || code === "ENFILE";
+}
+
 /** As it is written to the log. */
 type AppState = "is running" | "was killed" | "exited";
 
@@ -254,6 +261,20 @@ function broken(error: BrokenConnection, app: AppState, request: ProxyRequest, o
   return wasSent
     ? proxyError(request, 502, `the app broke the connection${why}`)
     : proxyError(request, 503, `the app does not accept connections${why}`);
+}
+
+/**
+ * Clients hold the files that connections to the app need. This one gives its own back: if all were answered on connections
+ * that stay open, none would ever be free.
+ */
+function outOfFiles({ message: reason }: BrokenConnection, request: ProxyRequest, options: HopOptions): ProxyResponse {
+  const advice = "too many connections are open: raise the limit (ulimit -n), or have fewer clients";
+  options.entries.write("error", "request not answered, no file is left for a connection to the app", {
+    ...about(request),
+    ...{ reason, advice },
+  });
+  const message = options.tellsReasons ? advice : "too many connections are open";
+  return proxyError(request, 503, message, [["Connection", "close"]]);
 }
 
 function timedOut(request: ProxyRequest, timeoutMs: number, options: HopOptions): ProxyResponse {
