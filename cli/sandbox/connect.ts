@@ -92,14 +92,20 @@ export async function silentDaemon(env: Effects["env"]): Promise<number | undefi
 
 /** A number alone proves nothing: the file that holds it may be damaged, or the process another one by now. */
 function isDaemon(pid: number, { path }: SandboxFolder): boolean {
+  const words = wordsOf(pid);
+  return words.some((word) => /(?:sandbox-daemon\.cjs|daemon-process\.js)$/.test(word)) && words.includes(path);
+}
+
+/** The command line of a process; empty if it has ended, or gave its memory back and is about to. */
+function wordsOf(pid: number): readonly string[] {
   try {
     const words =
       process.platform === "linux"
         ? readFileSync(`/proc/${pid}/cmdline`, "utf8").split("\0")
         : execFileSync("ps", ["-p", String(pid), "-o", "args="], { encoding: "utf8" }).split(" ");
-    return words.some((word) => /(?:sandbox-daemon\.cjs|daemon-process\.js)$/.test(word)) && words.includes(path);
+    return words.filter((word) => word !== "");
   } catch {
-    return false;
+    return [];
   }
 }
 
@@ -199,8 +205,11 @@ async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | u
 /** Waits for the end of the daemon, which is killed if it takes too long. */
 async function ended(pid: number, folder: SandboxFolder, clock: Clock): Promise<void> {
   const begun = clock.monotonicMs();
-  while (isAlive(pid) && isDaemon(pid, folder)) {
-    if (clock.monotonicMs() - begun > STOP_MS) kill(pid);
+  while (isAlive(pid)) {
+    const isOurs = isDaemon(pid, folder);
+    // Another process has its number by now. One that is ending has no command line any more.
+    if (!isOurs && wordsOf(pid).length > 0) return;
+    if (isOurs && clock.monotonicMs() - begun > STOP_MS) kill(pid);
     await clock.sleep(20);
   }
 }

