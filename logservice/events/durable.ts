@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
@@ -15,6 +16,10 @@ export async function writeDurably(path: string, content: string | Buffer): Prom
   await rename(temporaryPath, path);
   await syncDirectory(dirname(path));
 }
+
+/** Whether there is a directory of that name itself, not only a link to one. */
+export const isDirectory = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Makes names durable: a new file is not there after a power failure until its folder is written. */
 export async function syncDirectory(directory: string): Promise<void> {

@@ -11,6 +11,7 @@ import type { Flusher } from "./flusher.ts";
 import { FOLDER_LIST, FolderList } from "./folder-list.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
+import { parseSidecar } from "./sidecar.ts";
 
 /** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
@@ -44,7 +45,8 @@ export async function openProjects(
   const projects = new Map<string, Segments>();
   for (const plan of await planFolders(folder, folders, options)) {
     const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
-      await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
+      const { text, error } = await flusher.rebuildSummary(path, { bytes, sum: sum! });
+      return { sidecar: parseSidecar(path, text), error };
     };
     projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs() }, rebuild));
   }
