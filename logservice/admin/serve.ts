@@ -11,6 +11,7 @@ import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
+import { damagedRows } from "../records/row-sums.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
 import { BACKUP_LIST } from "./backup-list.ts";
 import {
@@ -57,6 +58,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   });
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
+  for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
   const clock = { ...systemClock, nowMs };
