@@ -76,9 +76,9 @@ export async function checkDataDirectory(options: DataCheckOptions): Promise<Che
       const own = [...(await rowFindings(records)), ...(await keyFindings(records, folder))];
       return { ...report, findings: [...report.findings, ...own] };
     } catch (error) {
-      const { NewerVersion } = await import("../events/durable.ts");
+      const { NewerVersion, PlaceTaken } = await import("../events/durable.ts");
       const { ForeignEvents } = await import("../events/duckdb/find-folders.ts");
-      if ([NewerVersion, ForeignEvents].some((type) => error instanceof type))
+      if ([NewerVersion, PlaceTaken, ForeignEvents].some((type) => error instanceof type))
         throw new OperatorError((error as Error).message, { cause: error });
       if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       throw operatorErrorOf(directory, error);

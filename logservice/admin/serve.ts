@@ -6,6 +6,7 @@ import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
+import { listAcceptedLosses } from "../records/accepted-losses.ts";
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
@@ -113,7 +114,8 @@ async function openEvents(folder: string, records: Records, say: (line: string) 
     const id = typeof project === "string" ? { project: names.get(project) ?? project } : {};
     say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
   };
-  const events = await openEventsStore({ directory, owner, log }).catch((error: unknown) => {
+  const accepted = await listAcceptedLosses(records.db);
+  const events = await openEventsStore({ directory, owner, accepted, log }).catch((error: unknown) => {
     throw operatorErrorOf(directory, error);
   });
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));

@@ -62,6 +62,21 @@ export async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> 
   }
 }
 
+/** A directory has the name of a file that the store keeps. */
+export class PlaceTaken extends Error {
+  override readonly name = "PlaceTaken";
+  constructor(path: string) {
+    super(
+      `${path} is a directory, but the store keeps a file there: move the directory away and put the file back from a backup, or start without it: it is made again`,
+    );
+  }
+}
+
+/** Throws PlaceTaken if a directory has the name of a file, or that under which the file is written. */
+export function refuseDirectory(path: string): void {
+  for (const one of [path, `${path}.new`]) if (isDirectory(one)) throw new PlaceTaken(one);
+}
+
 /** A newer version wrote this file: nothing of it may be touched. */
 export class NewerVersion extends Error {
   override readonly name = "NewerVersion";

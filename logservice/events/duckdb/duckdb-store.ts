@@ -95,8 +95,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await flusher.open();
     try {
       const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
-      const { damage, newLosses } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
-      logJournalDamage(log, damage, newLosses);
+      const damage = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
+      logJournalDamage(settings, damage, list.losses);
       const sequence = nextSequence(segments.values(), read);
       const { journal, recovered: files } = await Journal.begin(journalFolder, sequence, list, read.files);
       const memtables = new Memtables(journal.current, sequence);

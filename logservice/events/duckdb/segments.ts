@@ -35,6 +35,8 @@ import { readSidecar, type Sidecar } from "./sidecar.ts";
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
+  /** Ids of losses that a start does not log again. */
+  readonly accepted?: ReadonlySet<string>;
 }
 
 /** Rebuilds the summary of a segment; if it could not be written, `error` says why. */
@@ -138,6 +140,7 @@ export class Segments {
         tell(`a file ${reason}; it was quarantined`, { file: quarantinePath });
     }
     for (const { id, file, reason, isPossible } of plan.losses) {
+      if (this.#options.accepted?.has(id)) continue;
       const message = isPossible
         ? `events may be missing: ${reason}`
         : `events are missing: ${file === "" ? "" : "a file "}${reason}`;

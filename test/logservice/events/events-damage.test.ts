@@ -374,6 +374,66 @@ for (const [name, damage, left, said] of DOUBLE) {
   });
 }
 
+t.test("a directory in the place of a list of files is named, with what to do", async (t) => {
+  const kept = join(t.testdir(), "kept");
+  const first = await openEventsStore({ directory: kept, reserveBytes: 0 });
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:00Z", level: "info", message: "a", fields: {} }]);
+  await first.flush();
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:01Z", level: "info", message: "b", fields: {} }]);
+  await first.close();
+  for (const name of ["journal.json", "folders.json", "journal-losses.json", "journal.json.new", "folders.json.new"]) {
+    const directory = join(t.testdirName, "events");
+    rmSync(directory, { recursive: true, force: true });
+    cpSync(kept, directory, { recursive: true });
+    const path = join(directory, name);
+    rmSync(path, { force: true });
+    mkdirSync(path);
+    const message = `${path} is a directory, but the store keeps a file there: move the directory away and put the file back from a backup, or start without it: it is made again`;
+    await t.rejects(openEventsStore({ directory, reserveBytes: 0 }), { name: "PlaceTaken", message }, name);
+    await t.rejects(checkEvents(directory, { nowMs: 0, accepted: new Set() }), { message }, `${name}: a check`);
+    renameSync(path, `${directory}.moved`);
+    const store = await openEventsStore({ directory, reserveBytes: 0 });
+    t.equal((await store.projectStats("app")).eventsTotal, 2, `${name}: moved away`);
+    await store.close();
+    rmSync(`${directory}.moved`, { recursive: true });
+  }
+});
+
+t.test("a loss of the journal is logged at each start until it is accepted", async (t) => {
+  const rows: Record<string, (path: string) => void> = {
+    "the file gone": (path) => rmSync(path),
+    "a bit flipped": (path) => faults.flip(path, 200, 1),
+    "half of it": (path) => faults.cut(path, 0.5),
+  };
+  for (const [name, damage] of Object.entries(rows)) {
+    const directory = t.testdir();
+    const lines: string[] = [];
+    const open = async (accepted?: ReadonlySet<string>) => {
+      lines.length = 0;
+      const log = (level: string, message: string) => void lines.push(`${level} ${message}`);
+      return openEventsStore({ directory, reserveBytes: 0, log, ...(accepted && { accepted }) });
+    };
+    let store = await open();
+    for (const message of ["a", "b", "c"])
+      await store.append("app", [{ timestamp: "2024-05-01T10:00:00Z", level: "info", message, fields: {} }]);
+    await store.close();
+    const [file] = readdirSync(join(directory, "journal")).filter((one) => one.endsWith(".ndjson"));
+    damage(join(directory, "journal", file!));
+    const said = () => lines.filter((line) => /^error events are missing: a journal file /.test(line)).length;
+    let ids: string[] = [];
+    for (const start of ["first", "second", "third"]) {
+      store = await open();
+      ids = store.losses().map(({ id }) => id);
+      t.equal(said(), ids.length, `${name}: the ${start} start: ${lines.join("; ")}`);
+      t.ok(ids.length > 0, name);
+      await store.close();
+    }
+    store = await open(new Set(ids));
+    t.equal(said(), 0, `${name}: accepted`);
+    await store.close();
+  }
+});
+
 t.test("a segment whose summary cannot be read", async (t) => {
   const summaryOf = (segment: string) => `${segment}.json`;
   const aDirectory = (segment: string) => {
