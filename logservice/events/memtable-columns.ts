@@ -17,12 +17,18 @@ export interface MemtableColumn {
 /** More memory than this is not for columns, of all memtables together. */
 const MOST_BYTES = 64 * 1024 * 1024;
 
+/** As many fields as a page of charts asks, and as many memtables as are there at once. */
+const RECENT_FIELDS = 24;
+const RECENT_MEMTABLES = 4;
+
 /** The share of memory that columns have, and what reading events costs. */
 export class ColumnBudget {
   readonly mostBytes: number;
   bytes = 0;
   /** Lines that were parsed for a query since the start. */
   linesParsed = 0;
+  /** The fields that were asked last, by their keys, and for how many more memtables they are made before they are. */
+  readonly #recent = new Map<string, { readonly column: Column; memtables: number }>();
   /** By their owners; those that were asked last come last. */
   readonly #columns = new Map<MemtableColumn, () => void>();
 
@@ -41,6 +47,20 @@ export class ColumnBudget {
     const before = column.bytes;
     column.add(value);
     if (this.#columns.has(column)) this.bytes += column.bytes - before;
+  }
+
+  noteAsked(key: string, column: Column): void {
+    this.#recent.delete(key);
+    this.#recent.set(key, { column, memtables: RECENT_MEMTABLES });
+    const [oldest] = this.#recent.keys();
+    if (this.#recent.size > RECENT_FIELDS) this.#recent.delete(oldest!);
+  }
+
+  /** The fields that a memtable begins with when it is asked for the first time: they will be asked of it, too. */
+  takeRecent(): readonly (readonly [key: string, column: Column])[] {
+    const fields = [...this.#recent].map(([key, { column }]) => [key, column] as const);
+    for (const [key, one] of this.#recent) if (--one.memtables === 0) this.#recent.delete(key);
+    return fields;
   }
 
   forget(column: MemtableColumn): void {
@@ -63,6 +83,11 @@ export interface ColumnRequest {
   readonly use: "numbers" | "values" | "presence";
 }
 
+interface FieldColumn {
+  readonly column: MemtableColumn;
+  readonly read: (event: Event) => unknown;
+}
+
 /** The events that columns are made of. */
 interface ColumnSource {
   read(index: number): StoredEvent;
@@ -70,12 +95,13 @@ interface ColumnSource {
 
 /**
  * The columns of the fields that questions asked of a memtable. Each question adds only the events that came since: those
- * are parsed once for all its columns.
+ * are parsed once for all columns, also those of other questions.
  */
 export class MemtableColumns {
   readonly #source: ColumnSource;
   readonly #budget: ColumnBudget;
-  readonly #columns = new Map<string, MemtableColumn>();
+  readonly #columns = new Map<string, FieldColumn>();
+  #isAsked = false;
   /** Fields that take more than the share of memory. */
   readonly #tooLarge = new Set<string>();
   #isDropped = false;
@@ -96,8 +122,11 @@ export class MemtableColumns {
   ): Promise<readonly MemtableColumn[] | undefined> {
     const keys = requests.map((request) => this.#keyOf(request));
     if (this.#isDropped || keys.some((key) => this.#tooLarge.has(key))) return undefined;
-    const columns = keys.map((key) => this.#column(key));
-    const reads = requests.map(({ column }) => readOfField(column) as (event: Event) => unknown);
+    if (!this.#isAsked) {
+      this.#isAsked = true;
+      for (const [key, column] of this.#budget.takeRecent()) this.#make(key, column);
+    }
+    const columns = requests.map(({ column }, at) => this.#column(keys[at]!, column));
     const unique = [...new Set(columns)];
     const yielder = new Yielder();
     for (;;) {
@@ -105,12 +134,14 @@ export class MemtableColumns {
       const size = unique.reduce((least, column) => Math.min(least, column.size), length);
       if (size >= length) return columns;
       const { event } = this.#source.read(size);
-      for (const [at, column] of columns.entries())
-        if (column.size === size) this.#budget.extend(column, reads[at]!(event));
+      for (const { column, read } of this.#columns.values())
+        if (column.size === size) this.#budget.extend(column, read(event));
       if (this.#budget.bytes > this.#budget.mostBytes && !this.#budget.makeRoom(unique)) {
         this.#giveUp(keys);
         return undefined;
       }
+      // Dropped meanwhile: by a flush, or by a question that needed the room.
+      if (unique.some((column) => column.size === size)) return undefined;
       if (yielder.isDue()) await yielder.rest(signal);
     }
   }
@@ -118,7 +149,7 @@ export class MemtableColumns {
   /** Forgets all: the events are in segments now. */
   drop(): void {
     this.#isDropped = true;
-    for (const column of this.#columns.values()) this.#budget.forget(column);
+    for (const { column } of this.#columns.values()) this.#budget.forget(column);
     this.#columns.clear();
   }
 
@@ -128,16 +159,24 @@ export class MemtableColumns {
     return use === "numbers" || (use === "presence" && this.#columns.has(numbers)) ? numbers : values;
   }
 
-  #column(key: string): MemtableColumn {
-    const column = this.#columns.get(key) ?? (key.startsWith("numbers") ? new NumberColumn() : new ValueColumn());
-    this.#columns.set(key, column);
+  #column(key: string, field: Column): MemtableColumn {
+    const { column } = this.#columns.get(key) ?? this.#make(key, field);
+    this.#budget.noteAsked(key, field);
     this.#budget.use(column, () => this.#drop(key, column));
     return column;
   }
 
+  #make(key: string, field: Column): FieldColumn {
+    const column = key.startsWith("numbers") ? new NumberColumn() : new ValueColumn();
+    const made = { column, read: readOfField(field) as (event: Event) => unknown };
+    this.#columns.set(key, made);
+    this.#budget.use(column, () => this.#drop(key, column));
+    return made;
+  }
+
   #drop(key: string, column: MemtableColumn): void {
     this.#budget.forget(column);
-    if (this.#columns.get(key) === column) this.#columns.delete(key);
+    if (this.#columns.get(key)?.column === column) this.#columns.delete(key);
   }
 
   /** The largest field of a question is not kept again. */
@@ -145,11 +184,11 @@ export class MemtableColumns {
     const [largest] = keys.toSorted((a, b) => this.#bytesOf(b) - this.#bytesOf(a));
     this.#tooLarge.add(largest!);
     const column = this.#columns.get(largest!);
-    if (column !== undefined) this.#drop(largest!, column);
+    if (column !== undefined) this.#drop(largest!, column.column);
   }
 
   #bytesOf(key: string): number {
-    return this.#columns.get(key)?.bytes ?? 0;
+    return this.#columns.get(key)?.column.bytes ?? 0;
   }
 }
 

@@ -168,10 +168,18 @@ t.test("a question over events in memory parses only those that came since the f
     t.equal(await parsed(again), 0, `${again}: of the same fields`);
     await append(some(1500, 17));
     t.equal(await parsed(again), 17, `${again}: those that came since`);
+    const other = `| count by service, other${row}`;
+    t.equal(await parsed(other), 1517, "of another field");
+    await append(some(1517, 13));
+    t.equal(await parsed(asked), 13, `${asked}: those that came since`);
+    t.equal(await parsed(other), 0, "parsed for that question, too");
     t.ok(store.metrics().newest_column_bytes! > 0);
     await store.flush();
     t.equal(store.metrics().newest_column_bytes, 0, `${asked}: nothing is kept of events in segments`);
     t.equal(await parsed(asked), 0, `${asked}: in a segment`);
+    await append(some(1530, 40));
+    t.equal(await parsed(other), 40, "the next events");
+    t.equal(await parsed(asked), 0, `${asked}: parsed for that question, too`);
   }
 });
 
