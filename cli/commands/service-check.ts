@@ -156,6 +156,8 @@ function hintsOf(wrong: readonly Finding[], isRunning: boolean): string[] {
     hints.push("put this service's events back, or the records of these events");
   if (remedies.has("put back newer records"))
     hints.push("the records may be older than the events: put newer ones back from a backup");
+  if (remedies.has("write the row again"))
+    hints.push("rows of records.sqlite: do what each line says, or restore a backup");
   if (remedies.has("put back the key"))
     hints.push("put secrets.key back from a backup, or set the secrets again by update_notification");
   return hints;

@@ -3,6 +3,7 @@ import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { personIn } from "../records/people.ts";
 import { newId } from "../records/row.ts";
+import { isWholeToken, tokenSum } from "../records/row-sums.ts";
 import type { AccessTokenKind, Tables, TokenRow } from "../records/tables.ts";
 import type { Grant } from "./grant.ts";
 import { ROLE_SCOPES } from "./roles.ts";
@@ -15,20 +16,29 @@ const LAST_USED_STEP_MS = 60_000;
 /** A token of the command line ends when it was not used for this long. */
 const IDLE_MS = 90 * 24 * 3_600_000;
 
-/** The grant of the token with this hash; undefined if there is none, or it has ended. */
+/**
+ * The grant of the token with this hash; undefined if there is none, or it has ended. Throws `unauthorized` if its row is
+ * damaged.
+ */
 export async function grantOf(db: Db, hash: string, nowMs: number): Promise<Grant | undefined> {
-  const row = await tokenRowOf(db, hash, nowMs);
+  const row = await rowWithHash(db, hash);
   if (row === undefined) return undefined;
+  if (!isWholeToken(row))
+    throw new RpcError("unauthorized", `the record of the token ${row.id} is damaged: remove it and make another one`);
+  if (hasEnded(row, nowMs)) return undefined;
   const grant = await grantOfRow(db, row);
   if (grant !== undefined) await noteUse(db, row, nowMs);
   return grant;
 }
 
-/** The row of the token with this hash, if it has not ended. */
+/** The row of the token with this hash, if it is whole and has not ended. */
 export async function tokenRowOf(db: Db, hash: string, nowMs: number): Promise<TokenRow | undefined> {
-  const row = await db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
-  return row === undefined || hasEnded(row, nowMs) ? undefined : row;
+  const row = await rowWithHash(db, hash);
+  return row === undefined || !isWholeToken(row) || hasEnded(row, nowMs) ? undefined : row;
 }
+
+const rowWithHash = (db: Db, hash: string) =>
+  db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
 
 async function grantOfRow(
   db: Db,
@@ -47,15 +57,17 @@ function hasEnded({ kind, expires_at, last_used_at, created_at }: TokenRow, nowM
   return kind === "command" && nowMs - Date.parse(last_used_at ?? created_at) > IDLE_MS;
 }
 
-async function noteUse(db: Db, { id, kind, last_used_at }: TokenRow, nowMs: number): Promise<void> {
+async function noteUse(db: Db, row: TokenRow, nowMs: number): Promise<void> {
+  const { id, kind, last_used_at } = row;
   const lastMs = last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(last_used_at);
   const [now, last] = [nowMs, lastMs].map((ms) => Math.floor(ms / LAST_USED_STEP_MS));
   // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time. Not where it ends the
   // token: a clock may be back for a moment.
   if (now === last || (kind === "command" && now! < last!)) return;
+  const usedAt = new Date(nowMs).toISOString();
   const used = db
     .updateTable("tokens")
-    .set({ last_used_at: new Date(nowMs).toISOString() })
+    .set({ last_used_at: usedAt, sum: tokenSum({ ...row, last_used_at: usedAt }) })
     .where("id", "=", id);
   await unlessBusy(used.execute());
 }
@@ -116,18 +128,19 @@ export async function addToken(
   now: string,
 ): Promise<{ readonly secret: string; readonly id: string }> {
   const id = `tok_${newId()}`;
+  const row = {
+    id,
+    hash: tokenHash(secret),
+    ...{ team_id: team, kind, created_by: by, description },
+    scopes: JSON.stringify([...new Set(scopes)]),
+    created_at: now,
+    last_used_at: null,
+    expires_at: expiresAt ?? null,
+    unproven: Number(isUnproven),
+  };
   await db
     .insertInto("tokens")
-    .values({
-      id,
-      hash: tokenHash(secret),
-      ...{ team_id: team, kind, created_by: by, description },
-      scopes: JSON.stringify([...new Set(scopes)]),
-      created_at: now,
-      last_used_at: null,
-      expires_at: expiresAt ?? null,
-      unproven: Number(isUnproven),
-    })
+    .values({ ...row, sum: tokenSum(row) })
     .execute();
   return { secret, id };
 }
@@ -156,6 +169,17 @@ export async function removeToken(db: Db, idOrSecret: string, { kind, team }: To
 function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
   const { id, description, created_at, last_used_at } = row;
   const created_by = makers.get(row.created_by) ?? "";
+  if (!isWholeToken(row)) {
+    const said = `damaged, and refused: remove it and make another one (${description})`;
+    return {
+      id,
+      description: said,
+      scopes: [],
+      created_at: "1970-01-01T00:00:00.000Z",
+      created_by,
+      last_used_at: null,
+    };
+  }
   return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at };
 }
 

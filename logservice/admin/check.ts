@@ -7,8 +7,9 @@ import { acceptLosses, listAcceptedLosses } from "../records/accepted-losses.ts"
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
-import type { Records } from "../records/open.ts";
+import { RECORDS_FILE, type Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
+import { damagedRows } from "../records/row-sums.ts";
 import { BACKUP_LIST } from "./backup-list.ts";
 import {
   EVENTS_FOLDER,
@@ -36,7 +37,7 @@ export interface CheckReport extends Omit<EventsReport, "findings"> {
 }
 
 export interface Finding extends EventsFinding {
-  /** Below the folder of the events, except for `secrets.key`, which is beside it. */
+  /** Below the folder of the events, except for `secrets.key` and `records.sqlite`, which are beside it. */
   readonly file: string;
   /** The id of the project whose file it is. */
   readonly project: string | undefined;
@@ -53,7 +54,9 @@ export type FindingRemedy =
   /** The records may be older than the events: put newer ones back. */
   | "put back newer records"
   /** Restore the key, or set the secrets again. */
-  | "put back the key";
+  | "put back the key"
+  /** Each finding says how its row is written again. */
+  | "write the row again";
 
 /**
  * Reads every file of a data directory. Throws an OperatorError if the directory cannot be used, a running service keeps it
@@ -70,17 +73,29 @@ export async function checkDataDirectory(options: DataCheckOptions): Promise<Che
     const directory = join(folder, EVENTS_FOLDER);
     try {
       const report = await checked(records, directory, options);
-      return { ...report, findings: [...report.findings, ...(await keyFindings(records, folder))] };
+      const own = [...(await rowFindings(records)), ...(await keyFindings(records, folder))];
+      return { ...report, findings: [...report.findings, ...own] };
     } catch (error) {
-      const { NewerVersion } = await import("../events/durable.ts");
+      const { NewerVersion, PlaceTaken } = await import("../events/durable.ts");
       const { ForeignEvents } = await import("../events/duckdb/find-folders.ts");
-      if ([NewerVersion, ForeignEvents].some((type) => error instanceof type))
+      if ([NewerVersion, PlaceTaken, ForeignEvents].some((type) => error instanceof type))
         throw new OperatorError((error as Error).message, { cause: error });
       if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       throw operatorErrorOf(directory, error);
     }
   };
   return withRecords(folder, check, { makesKey: false });
+}
+
+/** Rows of the records that are not as they were written. */
+async function rowFindings({ db }: Records): Promise<Finding[]> {
+  return (await damagedRows(db)).map(({ name, detail }) => ({
+    file: RECORDS_FILE,
+    state: "damaged",
+    detail: `${name}: ${detail}`,
+    project: undefined,
+    remedy: "write the row again",
+  }));
 }
 
 /** A key that is lost or damaged, if that costs secrets of notifications. */

@@ -6,11 +6,13 @@ import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
+import { listAcceptedLosses } from "../records/accepted-losses.ts";
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
+import { damagedRows } from "../records/row-sums.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
 import { BACKUP_LIST } from "./backup-list.ts";
 import {
@@ -57,6 +59,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   });
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
+  for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
   const clock = { ...systemClock, nowMs };
@@ -111,7 +114,8 @@ async function openEvents(folder: string, records: Records, say: (line: string) 
     const id = typeof project === "string" ? { project: names.get(project) ?? project } : {};
     say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
   };
-  const events = await openEventsStore({ directory, owner, log }).catch((error: unknown) => {
+  const accepted = await listAcceptedLosses(records.db);
+  const events = await openEventsStore({ directory, owner, accepted, log }).catch((error: unknown) => {
     throw operatorErrorOf(directory, error);
   });
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));

@@ -1,3 +1,4 @@
+import { lstatSync } from "node:fs";
 import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
@@ -15,6 +16,10 @@ export async function writeDurably(path: string, content: string | Buffer): Prom
   await rename(temporaryPath, path);
   await syncDirectory(dirname(path));
 }
+
+/** Whether there is a directory of that name itself, not only a link to one. */
+export const isDirectory = (path: string): boolean =>
+  lstatSync(path, { throwIfNoEntry: false })?.isDirectory() ?? false;
 
 /** Makes names durable: a new file is not there after a power failure until its folder is written. */
 export async function syncDirectory(directory: string): Promise<void> {
@@ -55,6 +60,21 @@ export async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> 
     if (errorCode(error) === "ENOENT") return undefined;
     throw error;
   }
+}
+
+/** A directory has the name of a file that the store keeps. */
+export class PlaceTaken extends Error {
+  override readonly name = "PlaceTaken";
+  constructor(path: string) {
+    super(
+      `${path} is a directory, but the store keeps a file there: move the directory away and put the file back from a backup, or start without it: it is made again`,
+    );
+  }
+}
+
+/** Throws PlaceTaken if a directory has the name of a file, or that under which the file is written. */
+export function refuseDirectory(path: string): void {
+  for (const one of [path, `${path}.new`]) if (isDirectory(one)) throw new PlaceTaken(one);
 }
 
 /** A newer version wrote this file: nothing of it may be touched. */

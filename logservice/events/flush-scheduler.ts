@@ -144,7 +144,7 @@ export class FlushScheduler<Built> {
     this.#rotation ??= journal
       .rotate(
         () => memtables.sequence,
-        () => memtables.all.push(new Memtable(journal.current)),
+        () => memtables.all.push(new Memtable(journal.current, memtables.columnBudget)),
       )
       .finally(() => {
         this.#rotation = undefined;

@@ -3,6 +3,7 @@ import { type BatchLines, eventAt } from "./journal/batch-lines.ts";
 import type { JournalFile } from "./journal/journal-file.ts";
 import type { StoredEvent } from "./journal/line.ts";
 import type { SeenKey } from "./journal/seen-keys.ts";
+import { ColumnBudget, MemtableColumns } from "./memtable-columns.ts";
 import { LineCounts } from "./summary/summarize.ts";
 import type { Summary } from "./summary/summary.ts";
 
@@ -16,10 +17,12 @@ export class MemtableBatch {
   #parsed: StoredEvent[] | undefined;
   /** Indexes of its events by time; "sorted" if they came so, as they nearly always do. */
   #order: "sorted" | Float64Array | undefined;
+  readonly #counts: { linesParsed: number };
 
-  constructor(lines: BatchLines, eventsBefore: number) {
+  constructor(lines: BatchLines, eventsBefore: number, counts: { linesParsed: number }) {
     this.lines = lines;
     this.eventsBefore = eventsBefore;
+    this.#counts = counts;
     let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const ms of lines.times) {
       if (ms < first) first = ms;
@@ -36,8 +39,18 @@ export class MemtableBatch {
   /** An event. It is kept as parsed: events that are read once are usually read again. */
   at(index: number): StoredEvent {
     this.#parsed ??= new Array<StoredEvent>(this.length);
-    this.#parsed[index] ??= eventAt(this.lines, index);
+    this.#parsed[index] ??= this.#parse(index);
     return this.#parsed[index]!;
+  }
+
+  /** An event that is not kept. */
+  read(index: number): StoredEvent {
+    return this.#parsed?.[index] ?? this.#parse(index);
+  }
+
+  #parse(index: number): StoredEvent {
+    this.#counts.linesParsed++;
+    return eventAt(this.lines, index);
   }
 
   /** Indexes of the events by their time: from the first on, or with a negative sign from the last; all, or those given. */
@@ -66,11 +79,19 @@ export class MemtableEvents {
   readonly #byFirst = new Sorted<MemtableBatch>(({ firstMs }) => firstMs);
   readonly #byLast = new Sorted<MemtableBatch>(({ lastMs }) => lastMs);
   readonly #counts = new LineCounts();
+  readonly #budget: ColumnBudget;
+  /** What questions about groups read instead of the events. */
+  readonly columns: MemtableColumns;
   /** The first event that is not in the summary yet: its batch, and its index there. */
   #next = { batch: 0, index: 0 };
 
+  constructor(budget = new ColumnBudget()) {
+    this.#budget = budget;
+    this.columns = new MemtableColumns(this, budget);
+  }
+
   add(lines: BatchLines): void {
-    const batch = new MemtableBatch(lines, this.length);
+    const batch = new MemtableBatch(lines, this.length, this.#budget);
     this.firstMs = Math.min(this.firstMs, batch.firstMs);
     this.lastMs = Math.max(this.lastMs, batch.lastMs);
     this.batches.push(batch);
@@ -83,6 +104,18 @@ export class MemtableEvents {
     const batches = (sign > 0 ? this.#byFirst : this.#byLast).all(this.batches);
     const { length } = batches;
     for (let read = 0; read < length; read++) yield batches[sign > 0 ? read : length - 1 - read]!;
+  }
+
+  /** The event at a place in the order of acceptance. It is not kept. */
+  read(place: number): StoredEvent {
+    let [low, high] = [0, this.batches.length - 1];
+    while (low < high) {
+      const middle = (low + high + 1) >> 1;
+      if (this.batches[middle]!.eventsBefore <= place) low = middle;
+      else high = middle - 1;
+    }
+    const batch = this.batches[low]!;
+    return batch.read(place - batch.eventsBefore);
   }
 
   get firstSequence(): number {
@@ -162,15 +195,17 @@ export class Memtable {
   readonly deletions: { readonly project: string; readonly sequence: number }[] = [];
   events = 0;
   bytes = 0;
+  readonly #budget: ColumnBudget;
 
-  constructor(file: JournalFile) {
+  constructor(file: JournalFile, budget = new ColumnBudget()) {
     this.file = file;
+    this.#budget = budget;
   }
 
   add(lines: BatchLines): void {
     let events = this.projects.get(lines.project);
     if (events === undefined) {
-      events = new MemtableEvents();
+      events = new MemtableEvents(this.#budget);
       this.projects.set(lines.project, events);
     }
     events.add(lines);
@@ -189,6 +224,7 @@ export class Memtable {
     const events = this.projects.get(project);
     if (events === undefined) return;
     this.projects.delete(project);
+    events.columns.drop();
     this.events -= events.length;
     this.bytes -= events.bytes;
   }

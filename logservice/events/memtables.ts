@@ -1,5 +1,6 @@
 import type { JournalFile, JournalRange } from "./journal/journal-file.ts";
 import { Memtable, type MemtableEvents } from "./memtable.ts";
+import { ColumnBudget } from "./memtable-columns.ts";
 
 /** A project's events in one memtable at one moment: the first `length` of `events`. */
 export interface MemtableView {
@@ -13,9 +14,11 @@ export class Memtables {
   readonly all: Memtable[];
   /** Sequence of the next event. */
   sequence: number;
+  /** The memory of the columns of all of them. */
+  readonly columnBudget = new ColumnBudget();
 
   constructor(file: JournalFile, sequence: number) {
-    this.all = [new Memtable(file)];
+    this.all = [new Memtable(file, this.columnBudget)];
     this.sequence = sequence;
   }
 

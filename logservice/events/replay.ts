@@ -30,7 +30,7 @@ export async function replayJournal({ files, memtables, dedup, seenKeys, target,
   const replayed: Memtable[] = [];
   for (const [project, key, atMs, digest] of await seenKeys.load(nowMs)) dedup.keys(project).add(key, atMs, digest);
   for (const { batches, path, begin } of files) {
-    const memtable = new Memtable({ path, begin });
+    const memtable = new Memtable({ path, begin }, memtables.columnBudget);
     for (const { frame, body } of batches) {
       const { project, sequence, lines: count, key, isDeletion } = frame;
       if (isDeletion) {

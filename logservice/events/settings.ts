@@ -23,6 +23,8 @@ export interface EventsStoreOptions {
   /** How long new events wait before they are refused. */
   readonly maxAppendWaitMs?: number;
   readonly sqlLimits?: SqlLimits;
+  /** Ids of losses that a start does not log again. */
+  readonly accepted?: ReadonlySet<string>;
 }
 
 export type StoreSettings = Required<Omit<EventsStoreOptions, "owner" | "nowMs">> & Pick<EventsStoreOptions, "owner">;
@@ -40,6 +42,7 @@ export const storeSettings = ({ clock = systemClock, nowMs, ...options }: Events
   // Several public clients never try again; longer than a flush takes, shorter than any of them waits.
   maxAppendWaitMs: 3000,
   sqlLimits: SQL_LIMITS,
+  accepted: new Set(),
   ...options,
 });
 

@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { newId } from "./row.ts";
+import { isWholeMembership } from "./row-sums.ts";
 import type { Role, Tables, TeamRow, UserRow } from "./tables.ts";
 
 type Db = Kysely<Tables>;
@@ -8,7 +9,7 @@ export interface PersonIn {
   readonly id: string;
   readonly email: string;
   readonly emailKey: string;
-  /** In the team; undefined if there is none. */
+  /** In the team; undefined if there is none, or its row is damaged. */
   readonly role: Role | undefined;
 }
 
@@ -19,11 +20,15 @@ export async function personIn(db: Db, userId: string, team: string): Promise<Pe
     .leftJoin("memberships", (on) =>
       on.onRef("memberships.user_id", "=", "users.id").on("memberships.team_id", "=", team),
     )
-    .select(["users.id", "users.email", "users.email_key", "memberships.role"])
+    .select(["users.id", "users.email", "users.email_key"])
+    .select(["memberships.role", "memberships.created_at as since", "memberships.sum"])
     .where("users.id", "=", userId)
     .executeTakeFirst();
   if (row === undefined) return undefined;
-  return { id: row.id, email: row.email, emailKey: row.email_key, role: row.role ?? undefined };
+  const { id, email, email_key: emailKey, role, since, sum } = row;
+  const isMember =
+    role !== null && since !== null && isWholeMembership({ team_id: team, user_id: id, role, created_at: since, sum });
+  return { id, email, emailKey, role: isMember ? role : undefined };
 }
 
 /** The person with this address, compared by its key. */
@@ -71,14 +76,13 @@ export async function linkIdentity(
 
 /** Whether the person with this address is in a team. */
 export async function isInTeam(db: Db, emailKey: string): Promise<boolean> {
-  const row = await db
+  const rows = await db
     .selectFrom("users")
     .innerJoin("memberships", "memberships.user_id", "users.id")
-    .select("users.id")
+    .selectAll("memberships")
     .where("users.email_key", "=", emailKey)
-    .limit(1)
-    .executeTakeFirst();
-  return row !== undefined;
+    .execute();
+  return rows.some(isWholeMembership);
 }
 
 export interface TeamOf extends Pick<TeamRow, "id" | "name" | "created_at"> {
@@ -86,13 +90,19 @@ export interface TeamOf extends Pick<TeamRow, "id" | "name" | "created_at"> {
 }
 
 /** The teams of a person, sorted by name. */
-export function teamsOf(db: Db, userId: string): Promise<TeamOf[]> {
-  return db
+export async function teamsOf(db: Db, userId: string): Promise<TeamOf[]> {
+  const rows = await db
     .selectFrom("memberships")
     .innerJoin("teams", "teams.id", "memberships.team_id")
-    .select(["teams.id", "teams.name", "teams.created_at", "memberships.role"])
+    .select(["teams.id", "teams.name", "teams.created_at"])
+    .select(["memberships.role", "memberships.created_at as since", "memberships.sum"])
     .where("memberships.user_id", "=", userId)
     .orderBy("teams.name")
     .orderBy("teams.id")
     .execute();
+  return rows
+    .filter(({ id, role, since, sum }) =>
+      isWholeMembership({ team_id: id, user_id: userId, role, created_at: since, sum }),
+    )
+    .map(({ id, name, created_at, role }) => ({ id, name, created_at, role }));
 }

@@ -186,6 +186,8 @@ export interface TokenRow {
   expires_at: string | null;
   /** 1 if its person had come in by a link that another one handed over. */
   unproven: number;
+  /** See row-sums.ts. */
+  sum: number | null;
 }
 
 /** An API token, one of CI, or one that a person signed in with on the command line. */
@@ -252,6 +254,8 @@ export interface MembershipRow {
   user_id: string;
   role: Role;
   created_at: string;
+  /** See row-sums.ts. */
+  sum: number | null;
 }
 
 /** One for each team and address at a time. Its link is made from the id by the key of the secrets. */

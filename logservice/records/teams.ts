@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import { RpcError } from "../error.ts";
 import { changedAt } from "./row.ts";
+import { isWholeMembership, membershipSum } from "./row-sums.ts";
 import type { MembershipRow, Role, Tables, TeamRow } from "./tables.ts";
 import { endUnproven } from "./unproven.ts";
 
@@ -79,14 +80,24 @@ export async function removeTeam(db: Db, id: string): Promise<void> {
 /** Makes a person a member, or changes the role of one. `by` is the public id of what that person asks for it with, if so. */
 export async function setRole(
   db: Db,
-  member: Omit<MembershipRow, "created_at">,
+  member: Omit<MembershipRow, "created_at" | "sum">,
   now: string,
   by?: string,
 ): Promise<void> {
+  const existing = await db
+    .selectFrom("memberships")
+    .selectAll()
+    .where("team_id", "=", member.team_id)
+    .where("user_id", "=", member.user_id)
+    .executeTakeFirst();
+  // Of a damaged row, nothing is believed.
+  const since = existing !== undefined && isWholeMembership(existing) ? existing.created_at : now;
+  const row = { ...member, created_at: since };
+  const values = { ...row, sum: membershipSum(row) };
   await db
     .insertInto("memberships")
-    .values({ ...member, created_at: now })
-    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet({ role: member.role }))
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet(values))
     .execute();
   await endUnproven(db, member.user_id, by);
 }
@@ -105,30 +116,35 @@ export interface MemberOf {
   readonly since: string;
 }
 
-/** The members of a team, sorted by address. */
-export function listMembers(db: Db, team: string): Promise<MemberOf[]> {
-  return db
+/** The members of a team, sorted by address. One whose row is damaged has the lowest role, and no rights. */
+export async function listMembers(db: Db, team: string): Promise<MemberOf[]> {
+  const rows = await db
     .selectFrom("memberships")
     .innerJoin("users", "users.id", "memberships.user_id")
     .select(["users.id", "users.email", "users.email_key as emailKey"])
-    .select(["memberships.role", "memberships.created_at as since"])
+    .select(["memberships.role", "memberships.created_at as since", "memberships.sum"])
     .where("memberships.team_id", "=", team)
     .orderBy("users.email_key")
     .execute();
+  return rows.map(({ sum, ...member }) => {
+    const { id, role, since } = member;
+    return isWholeMembership({ team_id: team, user_id: id, role, created_at: since, sum })
+      ? member
+      : { ...member, role: "member" as const };
+  });
 }
 
 /** The id of the person who has been an owner of a team for the longest time; "" if it has none. */
 export async function firstOwnerOf(db: Db, team: string): Promise<string> {
-  const owner = await db
+  const owners = await db
     .selectFrom("memberships")
-    .select("user_id")
+    .selectAll()
     .where("team_id", "=", team)
     .where("role", "=", "owner")
     .orderBy("created_at")
     .orderBy("user_id")
-    .limit(1)
-    .executeTakeFirst();
-  return owner?.user_id ?? "";
+    .execute();
+  return owners.find(isWholeMembership)?.user_id ?? "";
 }
 
 /** Makes other changes of the members of a team wait for the end of this transaction. */

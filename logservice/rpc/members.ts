@@ -8,6 +8,7 @@ import { makeSignInLink } from "../account/sign-in-link.ts";
 import { RpcError } from "../error.ts";
 import { addInvite, listInvites, removeInvite, removeInvitesBy } from "../records/invites.ts";
 import { teamsOf, userOf } from "../records/people.ts";
+import { isWholeToken } from "../records/row-sums.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { listMembers, lockTeam, type MemberOf, removeMembership, setRole } from "../records/teams.ts";
 import { endIfTeamless } from "../records/unproven.ts";
@@ -154,8 +155,9 @@ export const members: Handlers<
 const notMember = (email: string) =>
   new RpcError("not_found", `${JSON.stringify(email)} is neither a member of this team nor invited`);
 
-/** Whether a token would go on making others after the person who made it is gone. */
-const mayMakeOthers = ({ scopes }: TokenRow) => (JSON.parse(scopes) as Scope[]).includes("tokens:write");
+/** Whether a token would go on making others after the person who made it is gone, or nobody knows. */
+const mayMakeOthers = (row: TokenRow) =>
+  !isWholeToken(row) || (JSON.parse(row.scopes) as Scope[]).includes("tokens:write");
 
 /** The tokens of a team that a person made, oldest first. */
 function tokensBy(db: Db, team: string, userId: string): Promise<TokenRow[]> {

@@ -9,6 +9,7 @@ import { open, readFile, rename, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { errorCode } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { clearPlace } from "./quarantine.ts";
 import { filterPath } from "./segment-files.ts";
 import { ROW_GROUP } from "./segment-schema.ts";
 import type { FileChecksum } from "./sidecar.ts";
@@ -74,6 +75,7 @@ export async function writeFilter(connection: DuckDBConnection, path: string, se
   const content: Uint8Array[] = [Buffer.from(`${String(crc32(json)).padStart(10, "0")} ${json}\n`)];
   for (const { name, blocks } of columns)
     content.push(await stripesOf(connection, from, { name, blocks, runs: sequences.length }));
+  await clearPlace(filterPath(path));
   const temporaryPath = `${filterPath(path)}.new`;
   await writeFile(temporaryPath, Buffer.concat(content), { flush: true });
   await rename(temporaryPath, filterPath(path));

@@ -12,7 +12,7 @@ import { checksumOfFile, footerOf, type Integrity, stampOf } from "./integrity.t
 import { countOf, DAMAGED_JOURNAL, insertRowByRow, loadLines, rowsOf } from "./load-lines.ts";
 import { METADATA_KEY, printMetadata, type SegmentMetadata } from "./segment-metadata.ts";
 import { FIXED, NEWEST_ROW_GROUP, ROW_GROUP, TRUNCATED } from "./segment-schema.ts";
-import { type FieldColumn, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
+import { type FieldColumn, parseSidecar, readSidecar, rebuildSidecar, type Sidecar, writeSidecar } from "./sidecar.ts";
 
 export interface SegmentFacts {
   readonly path: string;
@@ -107,8 +107,8 @@ async function sidecarOf(connection: DuckDBConnection, { path, bytes, sum }: Mer
   } catch {
     // Made again below.
   }
-  await rebuildSidecar(connection, path, { bytes, sum: sum ?? (await checksumOfFile(path)) });
-  return readSidecar(path);
+  const { text } = await rebuildSidecar(connection, path, { bytes, sum: sum ?? (await checksumOfFile(path)) });
+  return parseSidecar(path, text);
 }
 
 export interface MergeInput {

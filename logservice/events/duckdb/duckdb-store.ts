@@ -95,8 +95,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await flusher.open();
     try {
       const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
-      const { damage, newLosses } = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
-      logJournalDamage(log, damage, newLosses);
+      const damage = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
+      logJournalDamage(settings, damage, list.losses);
       const sequence = nextSequence(segments.values(), read);
       const { journal, recovered: files } = await Journal.begin(journalFolder, sequence, list, read.files);
       const memtables = new Memtables(journal.current, sequence);
@@ -271,6 +271,9 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       expired_segments_total: this.#compactor.counts.expired,
       refused_batches_total: this.#backpressure.refused,
       newest_events: memtables.events,
+      newest_bytes: memtables.bytes,
+      newest_column_bytes: memtables.columnBudget.bytes,
+      newest_lines_parsed_total: memtables.columnBudget.linesParsed,
       missing_files: losses.length,
       missing_bytes: losses.reduce((sum, { bytes }) => sum + bytes, 0),
       quarantined_files_total: quarantined.reduce((sum, counts) => sum + counts.quarantined, 0),

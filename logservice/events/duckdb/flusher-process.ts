@@ -4,10 +4,10 @@
 import { setPriority } from "node:os";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { LEAST_FILTERED, writeFilter } from "./bloom-filter.ts";
-import { buildFromJournal, buildFromSegments } from "./build.ts";
+import { buildFromJournal, buildFromSegments, type SegmentFacts } from "./build.ts";
 import { type DuckDBConnection, isOutOfMemory, openDuckDb, quoted } from "./duckdb.ts";
 import type { JobAnswer, JobRequest } from "./flusher-protocol.ts";
-import { rebuildSidecar } from "./sidecar.ts";
+import { type RebuiltSidecar, rebuildSidecar } from "./sidecar.ts";
 
 const [spill = "", jobsAtOnce = "1"] = process.argv.slice(2);
 
@@ -67,7 +67,7 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
         if (!isOutOfMemory(error)) throw error;
         return withMuchMemory(connection, () => work(connection, job));
       });
-      return { number: job.number, built };
+      return { number: job.number, ...built };
     } finally {
       await giveBackMemory(connection);
       idle.push(connection);
@@ -77,19 +77,25 @@ async function answerTo(job: JobRequest): Promise<JobAnswer> {
   }
 }
 
-async function work(connection: DuckDBConnection, job: JobRequest) {
-  if (job.kind === "flush") return buildFromJournal(connection, job.journalPath, job.targets, systemClock);
+interface Built {
+  readonly built: readonly SegmentFacts[];
+  readonly summary?: RebuiltSidecar;
+}
+
+async function work(connection: DuckDBConnection, job: JobRequest): Promise<Built> {
+  if (job.kind === "flush")
+    return { built: await buildFromJournal(connection, job.journalPath, job.targets, systemClock) };
   if (job.kind === "merge") {
     const merged = await buildFromSegments(connection, job, systemClock);
     // The small ones of which it was made come and go too fast for one.
     if (merged.events >= LEAST_FILTERED) {
       await writeFilter(connection, merged.path, { bytes: merged.bytes, sum: merged.integrity!.sum! });
     }
-    return [merged];
+    return { built: [merged] };
   }
-  const make = job.kind === "summary" ? rebuildSidecar : writeFilter;
-  await make(connection, job.path, job.segment);
-  return [];
+  if (job.kind === "summary") return { built: [], summary: await rebuildSidecar(connection, job.path, job.segment) };
+  await writeFilter(connection, job.path, job.segment);
+  return { built: [] };
 }
 
 /** The limit is the engine's: the job beside may take of it, too, but only one is there that needs it. */

@@ -1,5 +1,5 @@
 import type { FlushTarget, Merge, SegmentFacts } from "./build.ts";
-import type { FileChecksum } from "./sidecar.ts";
+import type { FileChecksum, RebuiltSidecar } from "./sidecar.ts";
 
 /** The jobs of the flusher, FLUSHER_JOBS at once. */
 export type Job =
@@ -11,5 +11,10 @@ export type Job =
 export type JobRequest = Job & { readonly number: number };
 
 export type JobAnswer =
-  | { readonly number: number; readonly built: readonly SegmentFacts[] }
+  | {
+      readonly number: number;
+      readonly built: readonly SegmentFacts[];
+      /** If a summary was rebuilt. */
+      readonly summary?: RebuiltSidecar | undefined;
+    }
   | { readonly number: number; readonly error: string };

@@ -4,6 +4,7 @@ import type { Clock, Timer } from "../../../grammar/units/clock.ts";
 import { processFile } from "../process-file.ts";
 import type { SegmentFacts } from "./build.ts";
 import type { Job, JobAnswer, JobRequest } from "./flusher-protocol.ts";
+import type { FileChecksum, RebuiltSidecar } from "./sidecar.ts";
 
 /** Jobs that it does at once. */
 export const FLUSHER_JOBS = 2;
@@ -17,7 +18,7 @@ export class Flusher {
   readonly #clock: Clock;
   #idle: Timer | undefined;
   #child: ChildProcess | undefined;
-  #jobs = new Map<number, { resolve: (built: readonly SegmentFacts[]) => void; reject: (error: Error) => void }>();
+  #jobs = new Map<number, { resolve: (done: Done) => void; reject: (error: Error) => void }>();
   #number = 0;
   #isClosed = false;
 
@@ -35,6 +36,15 @@ export class Flusher {
 
   /** Does the job, and retries it if the process ends meanwhile: another job, or the system, may have ended it. */
   async run(job: Job): Promise<readonly SegmentFacts[]> {
+    return (await this.#run(job)).built;
+  }
+
+  /** Rebuilds the summary of a segment, whether or not it can be written. */
+  async rebuildSummary(path: string, segment: FileChecksum): Promise<RebuiltSidecar> {
+    return (await this.#run({ kind: "summary", path, segment })).summary!;
+  }
+
+  async #run(job: Job): Promise<Done> {
     for (let tries = 1; ; tries++) {
       try {
         return await this.#try(job);
@@ -62,7 +72,7 @@ export class Flusher {
     });
   }
 
-  #try(job: Job): Promise<readonly SegmentFacts[]> {
+  #try(job: Job): Promise<Done> {
     if (this.#isClosed) return Promise.reject(new FlusherEnded("the flusher is closed"));
     this.#idle?.stop();
     const number = ++this.#number;
@@ -100,7 +110,7 @@ export class Flusher {
     child.on("message", (answer: JobAnswer) => {
       const job = this.#jobs.get(answer.number);
       this.#jobs.delete(answer.number);
-      if ("built" in answer) job?.resolve(answer.built);
+      if ("built" in answer) job?.resolve(answer);
       else job?.reject(new Error(answer.error));
       // `close` waits for its end.
       if (this.#jobs.size === 0 && !this.#isClosed) idle();
@@ -119,6 +129,8 @@ export class Flusher {
     this.#jobs.clear();
   }
 }
+
+type Done = Extract<JobAnswer, { built: unknown }>;
 
 class FlusherEnded extends Error {}
 

@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { HeldEvents } from "./held-events.ts";
 
@@ -41,9 +41,10 @@ export class FolderList {
     this.#folders = folders;
   }
 
-  /** `isKnown` is false if there is no readable list: then every folder that is there counts. Throws NewerVersion. */
+  /** `isKnown` is false if there is no readable list: then every folder that is there counts. Throws NewerVersion and PlaceTaken. */
   static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
     const path = join(directory, FOLDER_LIST);
+    refuseDirectory(path);
     const text = await readFile(path, "utf8").catch(() => undefined);
     const read = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
     if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);

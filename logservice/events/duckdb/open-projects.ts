@@ -11,10 +11,11 @@ import type { Flusher } from "./flusher.ts";
 import { FOLDER_LIST, FolderList } from "./folder-list.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
+import { parseSidecar } from "./sidecar.ts";
 
 /** The segments of all projects, by name, after their folders were repaired. */
 export async function openProjects(
-  { directory, log, clock, owner }: StoreSettings,
+  { directory, log, clock, owner, accepted }: StoreSettings,
   journal: ReadJournal,
   inspector: Inspector,
   flusher: Flusher,
@@ -44,9 +45,10 @@ export async function openProjects(
   const projects = new Map<string, Segments>();
   for (const plan of await planFolders(folder, folders, options)) {
     const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
-      await flusher.run({ kind: "summary", path, segment: { bytes, sum: sum! } });
+      const { text, error } = await flusher.rebuildSummary(path, { bytes, sum: sum! });
+      return { sidecar: parseSidecar(path, text), error };
     };
-    projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs() }, rebuild));
+    projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs(), accepted }, rebuild));
   }
   const noted = list.add(folders.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   await noted.catch((error: unknown) => {
@@ -68,13 +70,14 @@ export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
 }
 
 export function logJournalDamage(
-  log: StoreSettings["log"],
+  { log, accepted }: Pick<StoreSettings, "log" | "accepted">,
   { tornBytes, quarantined }: JournalDamage,
-  newLosses: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
+  losses: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
 ): void {
   if (tornBytes > 0) log("warn", "removed a torn batch from the end of the journal", { bytes: tornBytes });
   for (const path of quarantined)
     log("error", "a damaged journal file is quarantined; its intact batches were recovered", { path });
-  for (const { id, file, reason } of newLosses)
-    log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
+  // At each start until it is accepted: a log is not read every day.
+  for (const { id, file, reason } of losses)
+    if (!accepted.has(id)) log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
 }

@@ -8,7 +8,7 @@ import type { Pace } from "./integrity.ts";
 import type { ProjectSegments } from "./projects.ts";
 import { isUntouched, type Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
-import { readSidecar } from "./sidecar.ts";
+import { type FileChecksum, readSidecar } from "./sidecar.ts";
 
 /** Each file is read as a whole once in this time, so that bit rot is found by then. */
 const SCRUB_MS = 24 * 3_600_000;
@@ -202,9 +202,17 @@ export class Scrubber {
       if (isWhole) continue;
       if (!isExpected)
         this.#settings.log("info", `a ${kind} is being rebuilt from its segment`, { file: segment.path });
-      await this.#flusher.run({ kind, path: segment.path, segment: file });
-      this.counts.rebuilt++;
+      const error = await this.#rebuild(kind, segment.path, file);
+      if (error === undefined) this.counts.rebuilt++;
+      else this.#settings.log("warn", `a ${kind} cannot be written`, { file: segment.path, error });
     }
+  }
+
+  /** Returns why it could not be written. */
+  async #rebuild(kind: "summary" | "filter", path: string, segment: FileChecksum): Promise<string | undefined> {
+    if (kind === "summary") return (await this.#flusher.rebuildSummary(path, segment)).error;
+    await this.#flusher.run({ kind, path, segment });
+    return undefined;
   }
 
   #checksumOf({ bytes, integrity }: Segment) {

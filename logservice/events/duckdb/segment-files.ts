@@ -1,4 +1,5 @@
 import { rm } from "node:fs/promises";
+import { isDirectory } from "../durable.ts";
 
 /** A segment's name, and the range of its sequences; names of format 1 have the last one only. */
 export const SEGMENT_NAME = /^(\d{16})-(?:(\d{16})-)?[0-9a-z]+-\d+\.parquet$/;
@@ -26,5 +27,8 @@ export const filterPath = (path: string) => `${path}.filter`;
 /** Removes a segment and the files beside it. */
 export async function removeSegment(path: string): Promise<void> {
   const finished = [filterPath(path), path, summaryPath(path)];
-  for (const one of [...finished, ...finished.map((file) => `${file}${TEMPORARY}`)]) await rm(one, { force: true });
+  for (const one of [...finished, ...finished.map((file) => `${file}${TEMPORARY}`)]) {
+    // The next start moves a directory into quarantine.
+    if (!isDirectory(one)) await rm(one, { force: true });
+  }
 }

@@ -1,7 +1,6 @@
-import { statSync } from "node:fs";
 import { mkdir, readdir, rename, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { errorCode, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
+import { errorCode, isDirectory, printWithChecksum, syncDirectory, unlessGone, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import type { FolderNote } from "./folder-list.ts";
 import type { FolderIdentity } from "./folder-name.ts";
@@ -27,15 +26,24 @@ import {
   type StoredLoss,
   writeManifest,
 } from "./manifest.ts";
+import { quarantineFile } from "./quarantine.ts";
 import { entryOf, isUntouched, type Segment, SegmentsLost, segmentOf } from "./segment.ts";
-import { ownerOf, removeSegment, segmentName, withDerived } from "./segment-files.ts";
-import { readSidecar } from "./sidecar.ts";
+import { ownerOf, removeSegment, segmentName, summaryPath, withDerived } from "./segment-files.ts";
+import { readSidecar, type Sidecar } from "./sidecar.ts";
 
 /** The parts that the segments of a project need to report and date the problems of their files. */
 export interface SegmentsOptions {
   readonly log: Log;
   readonly nowMs: () => number;
+  /** Ids of losses that a start does not log again. */
+  readonly accepted?: ReadonlySet<string>;
 }
+
+/** Rebuilds the summary of a segment; if it could not be written, `error` says why. */
+export type Rebuild = (
+  path: string,
+  integrity: Integrity & { readonly bytes: number },
+) => Promise<{ readonly sidecar: Sidecar; readonly error?: string | undefined }>;
 
 type LoadedSegment =
   | { readonly ok: true; readonly value: Segment }
@@ -83,14 +91,10 @@ export class Segments {
   }
 
   /**
-   * Carries out the plan of a folder, and opens it. `rebuild` rebuilds a summary. A file that cannot be moved, in
+   * Carries out the plan of a folder, and opens it. `rebuild` rebuilds a summary, as `Rebuild` says. A file that cannot be moved, in
    * a folder that cannot be written to, stays where it is: answers are right all the same.
    */
-  static async open(
-    plan: FolderPlan,
-    options: SegmentsOptions,
-    rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
-  ): Promise<Segments> {
+  static async open(plan: FolderPlan, options: SegmentsOptions, rebuild: Rebuild): Promise<Segments> {
     const opened = new Segments(plan.directory, plan, options);
     opened.#losses = plan.losses;
     opened.#hasLosses = plan.losses.length > 0;
@@ -115,10 +119,7 @@ export class Segments {
     return opened;
   }
 
-  async #carryOut(
-    plan: FolderPlan,
-    rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
-  ): Promise<void> {
+  async #carryOut(plan: FolderPlan, rebuild: Rebuild): Promise<void> {
     const { directory, project } = this;
     const tell = (message: string, fields: Record<string, unknown>) =>
       this.#options.log("error", message, { project, ...fields });
@@ -139,6 +140,7 @@ export class Segments {
         tell(`a file ${reason}; it was quarantined`, { file: quarantinePath });
     }
     for (const { id, file, reason, isPossible } of plan.losses) {
+      if (this.#options.accepted?.has(id)) continue;
       const message = isPossible
         ? `events may be missing: ${reason}`
         : `events are missing: ${file === "" ? "" : "a file "}${reason}`;
@@ -175,18 +177,25 @@ export class Segments {
     if (plan.manifest === "new" && stampOf(directory) === undefined) return;
     if (isAsWritten) {
       this.#saved = { segments, losses: this.#losses };
-      for (const file of plan.superseded) await this.#attempt(() => rm(join(directory, file), { force: true }));
+      for (const file of plan.superseded) await this.#attempt(() => this.#removeSuperseded(file));
       this.#dropped.clear();
       return;
     }
     await this.#attempt(async () => {
       await this.#writeManifest();
       for (const file of plan.superseded) {
-        await rm(join(directory, file), { force: true });
+        await this.#removeSuperseded(file);
         this.#dropped.delete(file);
       }
       await syncDirectory(directory);
     });
+  }
+
+  /** A directory in a file's place is not ours, so it is kept. */
+  async #removeSuperseded(file: string): Promise<void> {
+    const path = join(this.directory, file);
+    if (isDirectory(path)) await this.#quarantine(file);
+    else await rm(path, { force: true });
   }
 
   /** A segment with its summary, or what is wrong with it. */
@@ -194,10 +203,10 @@ export class Segments {
     path: string,
     entry: ManifestEntry & { readonly integrity: Integrity },
     sidecar: PlannedSegment["sidecar"],
-    rebuild: (path: string, integrity: Integrity & { readonly bytes: number }) => Promise<void>,
+    rebuild: Rebuild,
   ): Promise<LoadedSegment> {
     const { integrity, bytes } = entry;
-    const currentSidecar = sidecar === "first version" ? undefined : sidecar;
+    let currentSidecar = sidecar === "first version" ? undefined : sidecar;
     if (currentSidecar === undefined) {
       // A damaged file would give a wrong summary.
       const fault = await faultOf(path, bytes, integrity, { nowMs: this.#options.nowMs() });
@@ -205,7 +214,13 @@ export class Segments {
       if (sidecar === undefined)
         this.#options.log("warn", "a summary is being rebuilt from its segment", { file: path });
       try {
-        await rebuild(path, { ...integrity, bytes });
+        const rebuilt = await rebuild(path, { ...integrity, bytes });
+        currentSidecar = rebuilt.sidecar;
+        if (rebuilt.error !== undefined)
+          this.#options.log("warn", "a summary cannot be written: it is made again at each start until it can", {
+            file: summaryPath(path),
+            error: rebuilt.error,
+          });
       } catch (error) {
         this.#options.log("error", "a summary could not be rebuilt", { file: path, error: String(error) });
         return { ok: false, problems: ["has no summary, and none could be made"] };
@@ -493,7 +508,7 @@ export class Segments {
     } catch (error) {
       if (!["EISDIR", "EEXIST", "ENOTEMPTY"].includes(errorCode(error))) throw error;
       for (const name of [MANIFEST, `${MANIFEST}.new`]) {
-        if (statSync(join(directory, name), { throwIfNoEntry: false })?.isDirectory()) await this.#quarantine(name);
+        if (isDirectory(join(directory, name))) await this.#quarantine(name);
       }
       await writeManifest(directory, manifest);
     }
@@ -532,18 +547,11 @@ export class Segments {
 
   /** Where a file of the folder is kept; undefined if there is none of that name. */
   async #quarantine(file: string): Promise<string | undefined> {
-    const folder = join(this.directory, QUARANTINE);
-    await mkdir(folder, { recursive: true });
-    let path = join(folder, file);
-    for (let number = 2; stampOf(path) !== undefined; number++) path = join(folder, `${file}.${number}`);
-    const bytes = stampOf(join(this.directory, file))?.size;
-    if (bytes === undefined) return undefined;
-    await rename(join(this.directory, file), path);
-    await syncDirectory(folder);
-    await syncDirectory(this.directory);
+    const quarantined = await quarantineFile(join(this.directory, file));
+    if (quarantined === undefined) return undefined;
     this.counts.quarantined++;
-    this.counts.quarantinedBytes += bytes;
-    return path;
+    this.counts.quarantinedBytes += quarantined.bytes;
+    return quarantined.path;
   }
 }
 

@@ -1,10 +1,11 @@
-import { readFile } from "node:fs/promises";
+import { readFile, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type ColumnType, sqlColumnOf } from "../../../grammar/query/sql/columns.ts";
 import { errorCode, writeDurably } from "../durable.ts";
 import { minuteOf } from "../instant.ts";
 import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "../summary/summary.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
+import { clearPlace } from "./quarantine.ts";
 import { summaryPath } from "./segment-files.ts";
 import { TRUNCATED } from "./segment-schema.ts";
 
@@ -35,29 +36,43 @@ class DamagedSidecar extends Error {
 }
 
 /**
- * Writes the sidecar: a line with the sum of what follows and the file that it is of, the columns, the summary, and the
+ * Prints the sidecar: a line with the sum of what follows and the file that it is of, the columns, the summary, and the
  * columns that only some segments have.
  */
-export async function writeSidecar(
-  path: string,
-  {
-    columns,
-    summary,
-    hasTruncated,
-    segment,
-  }: { columns: readonly FieldColumn[]; summary: Summary; hasTruncated: boolean; segment: FileChecksum },
-): Promise<void> {
+function printSidecar({ columns, summary, hasTruncated, segment }: SidecarParts): string {
   const more = hasTruncated ? `${JSON.stringify([TRUNCATED])}\n` : "";
   const body = `${JSON.stringify(columns.map(({ path, type }) => [path, type]))}\n${printSummary(summary)}\n${more}`;
-  await writeDurably(summaryPath(path), `${JSON.stringify({ version: 2, sum: crc32(body), segment })}\n${body}`);
+  return `${JSON.stringify({ version: 2, sum: crc32(body), segment })}\n${body}`;
+}
+
+interface SidecarParts {
+  readonly columns: readonly FieldColumn[];
+  readonly summary: Summary;
+  readonly hasTruncated: boolean;
+  readonly segment: FileChecksum;
+}
+
+/** Writes the sidecar of a segment. */
+export async function writeSidecar(path: string, parts: SidecarParts): Promise<void> {
+  await clearPlace(summaryPath(path));
+  await writeDurably(summaryPath(path), printSidecar(parts));
 }
 
 /** Throws DamagedSidecar if there is none, or none that can be read. */
 export async function readSidecar(path: string): Promise<Sidecar> {
-  const text = await readFile(summaryPath(path), "utf8").catch((error: unknown) => {
+  try {
+    // Reading a pipe would never end.
+    if (!(await stat(summaryPath(path))).isFile()) throw new DamagedSidecar(`${summaryPath(path)} is not a file`);
+    return parseSidecar(path, await readFile(summaryPath(path), "utf8"));
+  } catch (error) {
     // Whatever the reason, it is rebuilt.
+    if (error instanceof DamagedSidecar) throw error;
     throw new DamagedSidecar(`${summaryPath(path)}: ${errorCode(error)}`);
-  });
+  }
+}
+
+/** Reads the text of the sidecar of a segment. Throws DamagedSidecar. */
+export function parseSidecar(path: string, text: string): Sidecar {
   try {
     const { segment, body } = partsOf(text);
     const [columns = "", summary = "", more = ""] = body.split("\n");
@@ -83,8 +98,21 @@ function partsOf(text: string): { segment: FileChecksum | undefined; body: strin
   return { segment: head.segment, body };
 }
 
-/** Rebuilds the sidecar of a segment from its rows. */
-export async function rebuildSidecar(connection: DuckDBConnection, path: string, segment: FileChecksum): Promise<void> {
+/** A sidecar that was made again; if it could not be written, `error` says why. */
+export interface RebuiltSidecar {
+  readonly text: string;
+  readonly error?: string;
+}
+
+/**
+ * Rebuilds the sidecar of a segment from its rows. Throws only if these cannot be read: on a full disk, or in a folder
+ * that cannot be written to, the text alone is enough to answer.
+ */
+export async function rebuildSidecar(
+  connection: DuckDBConnection,
+  path: string,
+  segment: FileChecksum,
+): Promise<RebuiltSidecar> {
   const from = `read_parquet(${quoted(path)})`;
   const names = (await connection.runAndReadAll(`select column_name from (describe select * from ${from})`)).getRows();
   const columns = names.flatMap(([name]) => columnNamed(String(name)));
@@ -96,7 +124,14 @@ export async function rebuildSidecar(connection: DuckDBConnection, path: string,
     for (let i = 0; i < chunk.rowCount; i++)
       addToSummary(summary, minuteOf(times[i]!), severities[i]!, JSON.parse(fields[i]!) as Record<string, unknown>);
   }
-  await writeSidecar(path, { columns, summary, hasTruncated, segment });
+  const text = printSidecar({ columns, summary, hasTruncated, segment });
+  try {
+    await clearPlace(summaryPath(path));
+    await writeDurably(summaryPath(path), text);
+    return { text };
+  } catch (error) {
+    return { text, error: String(error) };
+  }
 }
 
 /** A column that `sqlColumnOf` named. */

@@ -1,5 +1,5 @@
 import { readFile } from "node:fs/promises";
-import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
+import { NewerVersion, printWithChecksum, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
 import type { JournalLoss } from "../loss.ts";
 
 /**
@@ -28,8 +28,9 @@ export class JournalList {
     this.isDamaged = isDamaged;
   }
 
-  /** Throws NewerVersion. */
+  /** Throws NewerVersion and PlaceTaken. */
   static async open(path: string): Promise<JournalList> {
+    for (const one of [path, lossesPath(path)]) refuseDirectory(one);
     const text = await readFile(path, "utf8").catch(() => undefined);
     const stored = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
     if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);

@@ -157,6 +157,15 @@ function wellFormed(value: unknown): unknown {
   return Object.fromEntries(Object.entries(value).map(([key, one]) => [wellFormed(key), wellFormed(one)]));
 }
 
+/** Nanoseconds since 1970, as digits, of the event whose line begins at `start`. */
+export function nanosecondsIn(body: Buffer, start: number): string {
+  // Before it are only a number and a project's key.
+  const begin = body.indexOf(TIME_MEMBER, start) + TIME_MEMBER.length;
+  return body.toString("latin1", begin, body.indexOf(",", begin));
+}
+
+const TIME_MEMBER = '"t":';
+
 /** An accepted event, with what queries use again and again. */
 export interface StoredEvent {
   /** Counts all events of the directory from 1, in the order of their acceptance. */

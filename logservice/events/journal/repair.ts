@@ -30,7 +30,7 @@ export async function repairJournal(
   { files, suspects, list }: ReadJournal,
   held: HeldElsewhere,
   nowMs: number,
-): Promise<{ damage: JournalDamage; newLosses: readonly JournalLoss[] }> {
+): Promise<JournalDamage> {
   const losses = new Map(list.losses.map((loss) => [loss.id, loss]));
   for (const { path, bytes, begin } of files) {
     const isWhole = !suspects.some((one) => one.kind !== "torn" && one.begin === begin);
@@ -38,7 +38,7 @@ export async function repairJournal(
       if (isWhole && file === nameOf(path) && bytes >= fileBytes) losses.delete(id);
     }
   }
-  const newLosses: JournalLoss[] = [];
+  let isNew = false;
   const damagedFiles = new Set<number>();
   let tornBytes = 0;
   for (const suspect of suspects) {
@@ -51,18 +51,18 @@ export async function repairJournal(
     const loss = suspectLoss(suspect, nameOf(path), held, nowMs);
     if (loss === undefined || losses.has(loss.id)) continue;
     losses.set(loss.id, loss);
-    newLosses.push(loss);
+    isNew = true;
   }
   // Recorded before the repaired files no longer show the losses.
   const entries = files.map(({ begin }) => [begin, list.files.get(begin)] as const);
-  if (newLosses.length > 0 || losses.size < list.losses.length) await list.replace(entries, [...losses.values()]);
+  if (isNew || losses.size < list.losses.length) await list.replace(entries, [...losses.values()]);
   const quarantined: string[] = [];
   for (const file of files) {
     const torn = suspects.find(({ kind, begin }) => kind === "torn" && begin === file.begin);
     if (damagedFiles.has(file.begin)) quarantined.push(await quarantine(directory, file, nowMs));
     else if (torn?.kind === "torn") await truncate(file.path, torn.length);
   }
-  return { damage: { tornBytes, quarantined }, newLosses };
+  return { tornBytes, quarantined };
 }
 
 const nameOf = (path: string) => path.slice(path.lastIndexOf("/") + 1);

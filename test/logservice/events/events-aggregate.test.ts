@@ -4,8 +4,12 @@ import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { parsePipeline } from "../../../grammar/query/index.ts";
+import { type Column, parsePipeline } from "../../../grammar/query/index.ts";
 import { FUNCTIONS, PIPE_WORDS } from "../../../grammar/query/reference.ts";
+import { encodeBatch } from "../../../logservice/events/journal/batch-lines.ts";
+import { encodeEvent } from "../../../logservice/events/journal/line.ts";
+import { MemtableEvents } from "../../../logservice/events/memtable.ts";
+import { ColumnBudget, type ColumnRequest } from "../../../logservice/events/memtable-columns.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { type AggregateQuery, type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
 import { oddEvents } from "../../support/events/generate.ts";
@@ -113,3 +117,107 @@ for (const [name, flushAt] of [
     t.ok(rows > COUNT, `${rows} rows`);
   });
 }
+
+t.test("a question over events in memory parses only those that came since the fields were asked", async (t) => {
+  const rows: [asked: string, again: string][] = [
+    ["| count by service", "| count by service"],
+    ["| stats avg(duration), max(duration) by service", "| stats sum(duration), count(duration) by service"],
+    ["| stats sum(duration), min(duration) by tags, service", "| stats max(duration) by service, tags"],
+    ["| timeseries 1m count(), avg(duration) by service", "level >= error | timeseries 30s sum(duration) by service"],
+    ["level >= warning | count by service, duration", "level >= warning | count by duration"],
+    ["| count by request.user", "level != debug | count by request.user"],
+  ];
+  const TAGS = [undefined, ["a", "b"], ["b", ["c", 1]], "a", [], null, { a: 1 }];
+  const DURATIONS = [0.1, 0.2, -0, 1e300, "slow", [1, "x", [2.5]], undefined, null, true, { ms: 1 }];
+  const some = (first: number, count: number) =>
+    Array.from({ length: count }, (_, at): NewEvent => {
+      const n = first + at;
+      // Some are nanoseconds before a step, where milliseconds are rounded up to it.
+      const rest = n % 5 === 0 ? ".999999999Z" : n % 5 === 1 ? ".000000001Z" : "Z";
+      const fields = {
+        service: `s${n % 4}`,
+        tags: TAGS[n % TAGS.length],
+        duration: DURATIONS[n % DURATIONS.length],
+        request: { user: n % 3 === 0 ? n : String(n) },
+      };
+      const timestamp = new Date(BEGIN_MS + n * 1000).toISOString().replace(".000Z", rest);
+      return { id: `e${n}`, timestamp, level: ["info", "error", "warn", "debug"][n % 4]!, message: `m${n}`, fields };
+    });
+  const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
+  for (const [row, [asked, again]] of rows.entries()) {
+    const project = `app-${row}`;
+    const append = async (events: readonly NewEvent[]) => {
+      for (const one of [oracle, store]) await one.append(project, events);
+    };
+    const parsed = async (text: string) => {
+      const before = store.metrics().newest_lines_parsed_total!;
+      for (const one of RANGES.slice(0, 2)) {
+        const range = { ...one, project };
+        const [expected, actual] = [
+          await oracle.aggregate(queryOf(text, range)),
+          await store.aggregate(queryOf(text, range)),
+        ];
+        t.equal(differenceOf(expected, actual), undefined, text);
+      }
+      return store.metrics().newest_lines_parsed_total! - before;
+    };
+    await append(some(0, 1200));
+    await append(some(1200, 300));
+    t.equal(await parsed(asked), 1500, `${asked}: all, once`);
+    t.equal(await parsed(asked), 0, `${asked}: again`);
+    t.equal(await parsed(again), 0, `${again}: of the same fields`);
+    await append(some(1500, 17));
+    t.equal(await parsed(again), 17, `${again}: those that came since`);
+    const other = `| count by service, other${row}`;
+    t.equal(await parsed(other), 1517, "of another field");
+    await append(some(1517, 13));
+    t.equal(await parsed(asked), 13, `${asked}: those that came since`);
+    t.equal(await parsed(other), 0, "parsed for that question, too");
+    t.ok(store.metrics().newest_column_bytes! > 0);
+    await store.flush();
+    t.equal(store.metrics().newest_column_bytes, 0, `${asked}: nothing is kept of events in segments`);
+    t.equal(await parsed(asked), 0, `${asked}: in a segment`);
+    await append(some(1530, 40));
+    t.equal(await parsed(other), 40, "the next events");
+    t.equal(await parsed(asked), 0, `${asked}: parsed for that question, too`);
+  }
+});
+
+t.test("columns of memtables keep to their share of memory", async (t) => {
+  const budget = new ColumnBudget(60_000);
+  const request = (text: string, use: ColumnRequest["use"] = "values") => {
+    const [pipe] = queryOf(`| count by ${text}`).pipes;
+    return { column: (pipe as { by: readonly Column[] }).by[0]!, use };
+  };
+  const batch = (first: number, count: number) => {
+    const encoded = Array.from({ length: count }, (_, n) =>
+      encodeEvent({
+        timestamp: new Date(BEGIN_MS + n).toISOString(),
+        level: "info",
+        message: `a message of some length, ${first + n}`,
+        fields: { few: n % 3, other: n % 2, duration: n, list: [n], note: n % 10 === 0 ? "text" : n },
+      }),
+    );
+    return encodeBatch("app", first, encoded);
+  };
+  const [one, two] = [new MemtableEvents(budget), new MemtableEvents(budget)];
+  for (const events of [one, two]) events.add(batch(1, 1000));
+  const sizes = async (events: MemtableEvents, ...requests: ReturnType<typeof request>[]) =>
+    (await events.columns.read(requests, events.length, never))?.map(({ size }) => size);
+  t.same(await sizes(one, request("few"), request("other"), request("few")), [1000, 1000, 1000]);
+  const bytesOfTwo = budget.bytes;
+  t.same(await sizes(one, request("few"), request("duration", "numbers")), [1000, 1000]);
+  t.ok(budget.bytes > bytesOfTwo && budget.bytes <= budget.mostBytes);
+  t.equal(await sizes(one, request("message")), undefined, "more than all of the share");
+  const parsed = budget.linesParsed;
+  t.equal(await sizes(one, request("message")), undefined, "is not tried again");
+  t.equal(budget.linesParsed, parsed);
+  t.ok(budget.bytes <= budget.mostBytes);
+  t.same(await sizes(two, request("few"), request("note", "numbers")), [1000, 1000], "others make room");
+  t.ok(budget.bytes <= budget.mostBytes);
+  one.columns.drop();
+  two.columns.drop();
+  t.equal(budget.bytes, 0, "nothing is left");
+  t.equal(await sizes(two, request("few")), undefined, "a memtable that is gone keeps none");
+  t.equal(budget.bytes, 0);
+});

@@ -1,8 +1,20 @@
 // The most valuable rows of test/slow/events-damage.ts: a store of which one thing was damaged while nobody used it.
-import { cpSync, mkdtempSync, readdirSync, renameSync, rmSync, truncateSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import {
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmSync,
+  symlinkSync,
+  truncateSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
+import { parseQuery } from "../../../grammar/query/index.ts";
 import { checkEvents } from "../../../logservice/events/check.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { runCase } from "../../support/events/damage.ts";
@@ -361,6 +373,170 @@ for (const [name, damage, left, said] of DOUBLE) {
     }
   });
 }
+
+t.test("a directory in the place of a list of files is named, with what to do", async (t) => {
+  const kept = join(t.testdir(), "kept");
+  const first = await openEventsStore({ directory: kept, reserveBytes: 0 });
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:00Z", level: "info", message: "a", fields: {} }]);
+  await first.flush();
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:01Z", level: "info", message: "b", fields: {} }]);
+  await first.close();
+  for (const name of ["journal.json", "folders.json", "journal-losses.json", "journal.json.new", "folders.json.new"]) {
+    const directory = join(t.testdirName, "events");
+    rmSync(directory, { recursive: true, force: true });
+    cpSync(kept, directory, { recursive: true });
+    const path = join(directory, name);
+    rmSync(path, { force: true });
+    mkdirSync(path);
+    const message = `${path} is a directory, but the store keeps a file there: move the directory away and put the file back from a backup, or start without it: it is made again`;
+    await t.rejects(openEventsStore({ directory, reserveBytes: 0 }), { name: "PlaceTaken", message }, name);
+    await t.rejects(checkEvents(directory, { nowMs: 0, accepted: new Set() }), { message }, `${name}: a check`);
+    renameSync(path, `${directory}.moved`);
+    const store = await openEventsStore({ directory, reserveBytes: 0 });
+    t.equal((await store.projectStats("app")).eventsTotal, 2, `${name}: moved away`);
+    await store.close();
+    rmSync(`${directory}.moved`, { recursive: true });
+  }
+});
+
+t.test("a loss of the journal is logged at each start until it is accepted", async (t) => {
+  const rows: Record<string, (path: string) => void> = {
+    "the file gone": (path) => rmSync(path),
+    "a bit flipped": (path) => faults.flip(path, 200, 1),
+    "half of it": (path) => faults.cut(path, 0.5),
+  };
+  for (const [name, damage] of Object.entries(rows)) {
+    const directory = t.testdir();
+    const lines: string[] = [];
+    const open = async (accepted?: ReadonlySet<string>) => {
+      lines.length = 0;
+      const log = (level: string, message: string) => void lines.push(`${level} ${message}`);
+      return openEventsStore({ directory, reserveBytes: 0, log, ...(accepted && { accepted }) });
+    };
+    let store = await open();
+    for (const message of ["a", "b", "c"])
+      await store.append("app", [{ timestamp: "2024-05-01T10:00:00Z", level: "info", message, fields: {} }]);
+    await store.close();
+    const [file] = readdirSync(join(directory, "journal")).filter((one) => one.endsWith(".ndjson"));
+    damage(join(directory, "journal", file!));
+    const said = () => lines.filter((line) => /^error events are missing: a journal file /.test(line)).length;
+    let ids: string[] = [];
+    for (const start of ["first", "second", "third"]) {
+      store = await open();
+      ids = store.losses().map(({ id }) => id);
+      t.equal(said(), ids.length, `${name}: the ${start} start: ${lines.join("; ")}`);
+      t.ok(ids.length > 0, name);
+      await store.close();
+    }
+    store = await open(new Set(ids));
+    t.equal(said(), 0, `${name}: accepted`);
+    await store.close();
+  }
+});
+
+t.test("a segment whose summary cannot be read", async (t) => {
+  const summaryOf = (segment: string) => `${segment}.json`;
+  const aDirectory = (segment: string) => {
+    rmSync(summaryOf(segment));
+    mkdirSync(summaryOf(segment));
+    writeFileSync(join(summaryOf(segment), "notes.txt"), "somebody else's");
+  };
+  const rows: Record<string, (segment: string) => void> = {
+    "a directory with a file in it": aDirectory,
+    "an empty directory": (segment) => {
+      rmSync(summaryOf(segment));
+      mkdirSync(summaryOf(segment));
+    },
+    "a directory, and no folder for quarantine can be made": (segment) => {
+      aDirectory(segment);
+      writeFileSync(join(dirname(segment), "quarantine"), "");
+    },
+    "none, and a directory where it would be written first": (segment) => {
+      rmSync(summaryOf(segment));
+      mkdirSync(`${summaryOf(segment)}.new`);
+    },
+    "a link to itself": (segment) => {
+      rmSync(summaryOf(segment));
+      symlinkSync(summaryOf(segment), summaryOf(segment));
+    },
+    "a link to a directory": (segment) => {
+      rmSync(summaryOf(segment));
+      symlinkSync(dirname(segment), summaryOf(segment));
+    },
+    "a pipe": (segment) => {
+      rmSync(summaryOf(segment));
+      execFileSync("mkfifo", [summaryOf(segment)]);
+    },
+    "half of it": (segment) => faults.cut(summaryOf(segment), 0.5),
+    "a directory beside a filter that is one, too": (segment) => {
+      aDirectory(segment);
+      mkdirSync(`${segment}.filter`);
+    },
+  };
+  const home = t.testdir();
+  const kept = join(home, "kept");
+  const event = (message: string, n: number) => ({
+    timestamp: "2024-05-01T10:00:00Z",
+    level: "info" as const,
+    message,
+    fields: { n },
+  });
+  const lines: string[] = [];
+  const open = (directory: string) =>
+    openEventsStore({ directory, reserveBytes: 0, log: (level, message) => void lines.push(`${level} ${message}`) });
+  const first = await open(kept);
+  // As many as are merged.
+  for (const n of [1, 2, 3, 4]) {
+    await first.append("app", [event("a", n), event("b", n)]);
+    await first.flush();
+  }
+  await first.close();
+  const [name] = readdirSync(join(kept, "projects"));
+  for (const [row, damage] of Object.entries(rows)) {
+    const directory = join(home, "events");
+    rmSync(directory, { recursive: true, force: true });
+    cpSync(kept, directory, { recursive: true });
+    const folder = join(directory, "projects", name!);
+    damage(join(folder, readdirSync(folder).find((one) => one.endsWith(".parquet"))!));
+    const { findings } = await checkEvents(directory, { nowMs: 0, accepted: new Set() });
+    t.same(
+      findings.flatMap(({ loss }) => loss ?? []),
+      [],
+      `${row}: a check finds no loss`,
+    );
+    t.ok(
+      findings.some(({ file, state }) => /parquet\.json/.test(file) && state === "rebuildable"),
+      `${row}: a check names it`,
+    );
+    lines.length = 0;
+    for (const start of ["first", "second"]) {
+      const store = await open(directory);
+      const query = parseQuery("n = 1");
+      const range = { project: "app", ...EVER, signal: never };
+      const all = await store.count({ ...range, query: undefined });
+      const some = await store.count({ ...range, query: query.ok ? query.value : undefined });
+      t.same(
+        [all.count, some.count, all.stats.missingBytes, store.losses()],
+        [8, 2, 0, []],
+        `${row}: answered in full at the ${start} start`,
+      );
+      await store.compact();
+      t.equal((await store.count({ ...range, query: undefined })).count, 8, `${row}: after a merge`);
+      await store.close();
+    }
+    t.ok(
+      lines.some((line) => /^warn a summary/.test(line)),
+      `${row}: ${lines.join("; ")}`,
+    );
+    // Once merged, only a person can take the directory away.
+    const left = row.includes("no folder for quarantine") ? ["error a project's folder cannot be repaired"] : [];
+    t.same(
+      lines.filter((line) => line.startsWith("error")),
+      left,
+      row,
+    );
+  }
+});
 
 t.test("two damages at once, after events expired", async (t) => {
   const home = t.testdir();

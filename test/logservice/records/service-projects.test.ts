@@ -3,11 +3,14 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { checkDataDirectory } from "../../../logservice/admin/check.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
 import { eventsKeyOf } from "../../../logservice/records/projects.ts";
+import { damagedRows } from "../../../logservice/records/row-sums.ts";
+import { ROW_SUMS } from "../../../logservice/records/row-sums-migration.ts";
 import { openDatabase } from "../../../logservice/records/sqlite.ts";
 import { root } from "../../support/cli.ts";
 import { startTestService } from "../../support/service.ts";
@@ -119,8 +122,25 @@ t.test("records of before, whose events are kept under the project's id", async 
     t.same([await count("shop"), await count("api")], [2, 1], `${start} start finds them`);
     t.match((await service.call("get_searches", { project_id: "shop" })).json.searches, [{ name: "errors" }]);
     t.match((await service.call("get_projects")).json.projects, [{ id: "shop", retention: 30 }, { id: "api" }]);
+    const { db } = service.records;
+    t.same(await damagedRows(db), [], "rows of before have their checksums");
+    await db.updateTable("tokens").set({ sum: null }).execute();
+    await ROW_SUMS.up(db);
+    t.same(await damagedRows(db), [], "also if the migration was ended half way");
     await service.running.close();
   }
+
+  const records = await openDatabase(join(directory, "records.sqlite"));
+  records.exec(`update tokens set scopes = '["tokens:write"]' where id = 'tok_pcxp8g8j4gvkjdqj67nw'`);
+  records.close();
+  const [folder, nothing] = [directory, async () => {}];
+  const options = { folder, repair: false, acceptedLosses: [], nowMs: Date.now, reading: nothing, repaired: () => {} };
+  const detail = /^the token tok_pcxp8g8j4gvkjdqj67nw: its row is damaged, so it is refused: remove it/;
+  const { findings } = await checkDataDirectory(options);
+  t.match(
+    findings.filter((one) => one.file === "records.sqlite"),
+    [{ file: "records.sqlite", state: "damaged", detail, remedy: "write the row again" }],
+  );
 });
 
 t.test("a migration that was ended half way is done again", async (t) => {

@@ -11,14 +11,19 @@ import t from "tap";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { MAX_REFUSALS, Refusals } from "../../../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../../../logservice/access/token.ts";
+import { addToken } from "../../../logservice/access/tokens.ts";
 import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
+import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
 import { newId } from "../../../logservice/records/row.ts";
+import { damagedRows } from "../../../logservice/records/row-sums.ts";
 import { openSeal } from "../../../logservice/records/seal.ts";
 import { openSqlite } from "../../../logservice/records/sqlite.ts";
+import type { MembershipRow, Role, TokenRow } from "../../../logservice/records/tables.ts";
+import { firstOwnerOf, listMembers, setRole } from "../../../logservice/records/teams.ts";
 import { readNewEvent } from "../../../logservice/rpc/read-events.ts";
 import { openApi } from "../../../schema/openapi.ts";
 import { projectIdOf } from "../../../schema/project-id.ts";
@@ -238,6 +243,90 @@ t.test("tokens", async (t) => {
   const again = (await service.call("add_token", { token })).json.id;
   t.equal((await service.call("remove_token", { token_id: again })).status, 204, "by the secret itself");
   t.same([await own(), (await service.call("remove_token", { token_id: again })).status], [undefined, 404]);
+});
+
+t.test("a row of the records that was damaged is named, and nothing of it is believed", async (t) => {
+  const service = await startTestService(t);
+  const { db } = service.records;
+  const now = new Date().toISOString();
+  const check = async () => (await damagedRows(db)).map(({ name, detail }) => `${name}: ${detail}`);
+
+  await t.test("tokens", async (t) => {
+    const changes: Partial<TokenRow>[] = [
+      { scopes: '["events:read","tokens:write"]' },
+      { scopes: '["events:read"' },
+      { kind: "command" },
+      { team_id: "another" },
+      { created_by: "usr_x" },
+      { description: "of a tesu" },
+      { created_at: "2126-01-01T00:00:00.000Z" },
+      { expires_at: "2126-01-01T00:00:00.000Z" },
+      { last_used_at: "2126-01-01T00:00:00.000Z" },
+      { unproven: 1 },
+      { sum: 1 },
+      { sum: null },
+    ];
+    for (const change of changes) {
+      const name = JSON.stringify(change);
+      const { secret, id } = await addToken(db, { team: FIRST_TEAM, scopes: ["projects:read"] }, now);
+      t.equal((await service.call("get_projects", {}, secret)).status, 200);
+      t.same(await check(), [], "none is damaged, also after a use");
+      await db.updateTable("tokens").set(change).where("id", "=", id).execute();
+      const refused = await service.call("get_projects", {}, secret);
+      t.same(
+        [refused.status, refused.json.message],
+        [401, `the record of the token ${id} is damaged: remove it and make another one`],
+      );
+      t.same(
+        await check(),
+        [`the token ${id}: its row is damaged, so it is refused: remove it and make another one`],
+        name,
+      );
+      if (change.team_id === undefined && change.kind === undefined) {
+        const shown = (await service.call("get_tokens")).json.tokens.find((one: { id: string }) => one.id === id);
+        t.match(shown, { description: /^damaged, and refused: /, scopes: [] }, name);
+      }
+      t.equal((await service.call("remove_token", { token_id: id })).status, change.team_id || change.kind ? 404 : 204);
+      await db.deleteFrom("tokens").where("id", "=", id).execute();
+    }
+  });
+
+  await t.test("members", async (t) => {
+    const add = async (name: string, role: Role) => {
+      const email = `${name}@example.com`;
+      const { id } = await ensureUser(db, { email, emailKey: email }, now);
+      await setRole(db, { team_id: FIRST_TEAM, user_id: id, role }, now);
+      return { id, email };
+    };
+    const owner = await add("zoe", "owner");
+    const changes: [from: Role, change: Partial<MembershipRow>][] = [
+      ["member", { role: "owner" }],
+      ["admin", { role: "owner" }],
+      ["owner", { role: "member" }],
+      ["owner", { created_at: "1970-01-01T00:00:00.000Z" }],
+      ["admin", { sum: null }],
+    ];
+    for (const [from, change] of changes) {
+      const name = `${from} ${JSON.stringify(change)}`;
+      const { id, email } = await add("ann", from);
+      t.equal((await personIn(db, id, FIRST_TEAM))?.role, from);
+      t.equal((await teamsOf(db, id)).length, 1);
+      await db.updateTable("memberships").set(change).where("user_id", "=", id).execute();
+      t.equal((await personIn(db, id, FIRST_TEAM))?.role, undefined, name);
+      t.same(await teamsOf(db, id), [], name);
+      t.equal(await isInTeam(db, email), false, name);
+      t.equal(await firstOwnerOf(db, FIRST_TEAM), owner.id, name);
+      t.match(
+        (await listMembers(db, FIRST_TEAM)).find((one) => one.id === id),
+        { role: "member" },
+        name,
+      );
+      t.match(await check(), [/^ann@example.com in the team .*: the row is damaged, so it gives no rights: /], name);
+      await setRole(db, { team_id: FIRST_TEAM, user_id: id, role: from }, now);
+      t.equal((await personIn(db, id, FIRST_TEAM))?.role, from, "once the role is set again");
+      t.same(await check(), []);
+    }
+  });
 });
 
 t.test("the text of a token", (t) => {

@@ -78,6 +78,11 @@ export interface Gathering<Reading> {
    */
   readonly ask: (segment: Segment) => { readonly reading: Reading; readonly except: Sql } | "nothing" | undefined;
   readonly event: (stored: { readonly event: Event }) => void;
+  /**
+   * Takes the events of some levels (by severity) of a memtable from its columns, within the range. Returns false if it
+   * took none: they are then given one by one.
+   */
+  readonly memtable?: (view: MemtableView, levels: readonly boolean[]) => Promise<boolean>;
 }
 
 /**
@@ -93,7 +98,7 @@ export interface SqlPart<Reading> {
 /** Takes what summaries tell, and single events, and returns what is left to SQL. */
 export async function gather<Reading>(
   context: QueryContext,
-  { summary, ask, event }: Gathering<Reading>,
+  { summary, ask, event, memtable }: Gathering<Reading>,
 ): Promise<SqlPart<Reading>[]> {
   const { selection, signal, used } = context;
   // Defined if the query selects all events, or those of some levels.
@@ -111,7 +116,12 @@ export async function gather<Reading>(
   const segments = context.segments
     .filter((segment) => overlaps(segment, selection))
     .filter((segment) => !(levels !== undefined && covers(selection, segment) && summary(segment.summary, levels)));
-  await eachInMemory(context, event, unsummarized);
+  const left: MemtableView[] = [];
+  for (const view of unsummarized) {
+    if (levels !== undefined && (await memtable?.(view, levels))) used.bytes += view.events.bytes;
+    else left.push(view);
+  }
+  await eachInMemory(context, event, left);
   used.isScanned = unsummarized.length > 0;
   const groups = groupBy(segments, (segment) => ({
     condition: segmentCondition(context, segment),

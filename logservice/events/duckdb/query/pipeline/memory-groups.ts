@@ -1,4 +1,5 @@
 import { type Cell, combinations, keyOf, readOfField } from "../../../../../grammar/query/index.ts";
+import type { MemtableColumn, NumberColumn, ValueColumn } from "../../../memtable-columns.ts";
 import { type Event, tooMuch } from "../../../store.ts";
 import { type GroupPlan, hasPositions } from "./plan.ts";
 import type { SummaryNumbers, SummaryRow } from "./summarized.ts";
@@ -35,6 +36,46 @@ export class MemoryGroups {
     const step = this.#stepOf === undefined ? [] : [this.#stepOf(event)];
     const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
     for (const cells of rows) this.#addTo(this.#groupOf([...step, ...cells]), event);
+  }
+
+  /**
+   * Adds events by their columns: gives a function that takes an event's place, and the number of its step of time. Groups
+   * are looked up by the codes of their values.
+   */
+  adder(by: readonly ValueColumn[], inputs: readonly MemtableColumn[]): (place: number, step: number) => void {
+    const hasSteps = this.#stepOf !== undefined;
+    const known: GroupNode = new Map();
+    const groupsOf = (place: number, step: number): readonly Group[] => {
+      let node = known;
+      for (let at = hasSteps ? -1 : 0; at < by.length; at++) {
+        const code = at < 0 ? step : by[at]!.codes[place]!;
+        let next = node.get(code) as GroupNode | undefined;
+        if (next === undefined) {
+          next = new Map();
+          node.set(code, next);
+        }
+        node = next;
+      }
+      let groups = node.get(GROUP) as readonly Group[] | undefined;
+      if (groups === undefined) {
+        const values = by.map(({ codes, values }) => values[codes[place]!]);
+        const steps = hasSteps ? [step] : [];
+        const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
+        groups = rows.map((cells) => this.#groupOf([...steps, ...cells]));
+        node.set(GROUP, groups as unknown as GroupNode);
+      }
+      return groups;
+    };
+    return (place, step) => {
+      for (const group of groupsOf(place, step)) {
+        group.events++;
+        for (let at = 0; at < inputs.length; at++) {
+          const [column, sums] = [inputs[at]!, group.inputs[at]!];
+          if (!this.#inputs[at]!.isNumber) sums.count += column.has(place) ? 1 : 0;
+          else addAt(sums, column as NumberColumn, place);
+        }
+      }
+    };
   }
 
   rows(): SummaryRow[] {
@@ -108,6 +149,12 @@ function addNumber(numbers: Numbers, value: number): void {
   numbers.count++;
   if (value < numbers.min) numbers.min = value;
   if (value > numbers.max) numbers.max = value;
+}
+
+function addAt(sums: Numbers, { numbers, others }: NumberColumn, place: number): void {
+  const number = numbers[place]!;
+  if (!Number.isNaN(number)) addNumber(sums, number);
+  else if (others.has(place)) addElements(sums, others.get(place));
 }
 
 /** The numbers in lists count; other values are left out. */

@@ -27,6 +27,7 @@ import { stageRunHere } from "../../engine/query-process.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
+import { addColumns } from "./memory-columns.ts";
 import { MemoryGroups, needsGroupsOnly } from "./memory-groups.ts";
 import { MemoryRows } from "./memory-rows.ts";
 import { type GroupPlan, groupPlan } from "./plan.ts";
@@ -219,6 +220,9 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
       if (sums === undefined) memory.add(event, () => positionIn(event));
       else sums.add(event);
     },
+    ...(sums !== undefined && {
+      memtable: (view, levels) => addColumns(context, { view, levels }, { plan, sums, firstMs }),
+    }),
   });
   if (sums !== undefined) for (const row of sums.rows()) summaries.push(row);
   const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, maxRows });

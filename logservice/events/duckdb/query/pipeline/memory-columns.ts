@@ -1,0 +1,73 @@
+// Groups of the events of a memtable by its columns, without a look at any event.
+import { type Level, severity } from "../../../../../grammar/query/index.ts";
+import { Yielder } from "../../../event-loop.ts";
+import { nanosecondsIn } from "../../../journal/line.ts";
+import type { MemtableBatch } from "../../../memtable.ts";
+import type { ColumnRequest, ValueColumn } from "../../../memtable-columns.ts";
+import type { MemtableView } from "../../../memtables.ts";
+import type { QueryContext } from "../query-context.ts";
+import type { MemoryGroups } from "./memory-groups.ts";
+import type { GroupPlan } from "./plan.ts";
+
+const SPAN = { start: 0, end: 0 };
+const LEVEL: ColumnRequest = {
+  column: { path: [{ kind: "key", key: "level", span: SPAN }], span: SPAN },
+  use: "values",
+};
+
+interface Grouping {
+  readonly plan: GroupPlan;
+  readonly sums: MemoryGroups;
+  /** The time at which the first step begins. */
+  readonly firstMs: number;
+}
+
+/** Adds the events of some levels that are in the range. Returns false, and adds none, if the columns take too much memory. */
+export async function addColumns(
+  { selection, signal }: QueryContext,
+  { view, levels }: { readonly view: MemtableView; readonly levels: readonly boolean[] },
+  { plan, sums, firstMs }: Grouping,
+): Promise<boolean> {
+  const { events, length } = view;
+  const by = plan.by.map((column): ColumnRequest => ({ column, use: "values" }));
+  const inputs = plan.inputs.map(
+    ({ column, use }): ColumnRequest => ({ column, use: use === "number" ? "numbers" : "presence" }),
+  );
+  // That of the levels comes with the first question: it costs little, and many questions are of some levels.
+  const columns = await events.columns.read([LEVEL, ...by, ...inputs], length, signal);
+  if (columns === undefined) return false;
+  const [{ codes, values }] = columns as [ValueColumn];
+  const add = sums.adder(columns.slice(1, 1 + by.length) as ValueColumn[], columns.slice(1 + by.length));
+  const isSelected = values.map((value) => levels[severity(value as Level)]!);
+  const { startMs } = selection;
+  const { stopMs } = selection.range;
+  const { stepMs } = plan;
+  const yielder = new Yielder();
+  for (const batch of events.batches) {
+    if (batch.eventsBefore >= length) break;
+    if (batch.lastMs < startMs || batch.firstMs > stopMs) continue;
+    const { times } = batch.lines;
+    for (let index = 0; index < times.length; index++) {
+      const ms = times[index]!;
+      const place = batch.eventsBefore + index;
+      if (ms < startMs || ms > stopMs || !isSelected[codes[place]!]) continue;
+      add(place, stepMs === undefined ? 0 : stepOf(batch, index, { firstMs, stepMs }));
+    }
+    if (yielder.isDue()) await yielder.rest(signal);
+  }
+  return true;
+}
+
+/** The step of an event. Float64 rounds the last nanoseconds before a step up to its begin: these are looked at. */
+function stepOf(
+  batch: MemtableBatch,
+  index: number,
+  steps: { readonly firstMs: number; readonly stepMs: number },
+): number {
+  const { times, body, starts } = batch.lines;
+  const offsetMs = times[index]! - steps.firstMs;
+  const step = Math.floor(offsetMs / steps.stepMs);
+  if (offsetMs !== step * steps.stepMs) return step;
+  const nanoseconds = BigInt(nanosecondsIn(body, starts[index]!));
+  return nanoseconds < BigInt(times[index]!) * 1_000_000n ? step - 1 : step;
+}

@@ -1,0 +1,62 @@
+// A checksum in each row that decides what somebody may do: SQLite has none, and a bit that flips on the disk would be believed.
+import { crc32 } from "node:zlib";
+import type { Kysely } from "kysely";
+import type { MembershipRow, Tables, TokenRow } from "./tables.ts";
+
+/** The checksum of a token's row: of all its other columns. */
+export const tokenSum = (row: Omit<TokenRow, "sum">): number =>
+  sumOf([
+    ...[row.id, row.hash, row.team_id, row.kind, row.created_by, row.description, row.scopes],
+    ...[row.created_at, row.last_used_at, row.expires_at, row.unproven],
+  ]);
+
+/** The checksum of a membership's row: of all its other columns. */
+export const membershipSum = (row: Omit<MembershipRow, "sum">): number =>
+  sumOf([row.team_id, row.user_id, row.role, row.created_at]);
+
+const sumOf = (values: readonly (string | number | null)[]) => crc32(JSON.stringify(values));
+
+/** Whether a token's row is as it was written. */
+export const isWholeToken = (row: TokenRow): boolean => row.sum === tokenSum(row);
+
+/** Whether a membership's row is as it was written. */
+export const isWholeMembership = (row: MembershipRow): boolean => row.sum === membershipSum(row);
+
+/** A row that is not as it was written: nothing of it is believed. */
+export interface DamagedRow {
+  readonly table: "tokens" | "memberships";
+  /** The row for people, with its public id or address. */
+  readonly name: string;
+  /** What becomes of it, and what helps. */
+  readonly detail: string;
+}
+
+/** All damaged rows, in the order of their ids. */
+export async function damagedRows(db: Kysely<Tables>): Promise<DamagedRow[]> {
+  const tokens = await db.selectFrom("tokens").selectAll().orderBy("id").execute();
+  const members = await db
+    .selectFrom("memberships")
+    .leftJoin("users", "users.id", "memberships.user_id")
+    .selectAll("memberships")
+    .select("users.email")
+    .orderBy("memberships.user_id")
+    .orderBy("memberships.team_id")
+    .execute();
+  return [
+    ...tokens
+      .filter((row) => !isWholeToken(row))
+      .map(({ id }) => ({
+        table: "tokens" as const,
+        name: `the token ${id}`,
+        detail: "its row is damaged, so it is refused: remove it and make another one",
+      })),
+    ...members
+      .filter((row) => !isWholeMembership(row))
+      .map(({ email, user_id, team_id }) => ({
+        table: "memberships" as const,
+        name: `${email ?? user_id} in the team ${team_id}`,
+        detail:
+          "the row is damaged, so it gives no rights: set the member's role again, or that of an owner by tool service owner add",
+      })),
+  ];
+}

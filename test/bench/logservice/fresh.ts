@@ -1,0 +1,97 @@
+// Questions over events that are in no segment yet, beside the same over the same events once they are settled: from one
+// sender, and from several whose batches cover the same time. The store is in this process; no rivals. Processor time is
+// measured: by the clock, other work on the machine would decide the ratios.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { parsePipeline } from "../../../grammar/query/index.ts";
+import { openEventsStore } from "../../../logservice/events/open.ts";
+import { BATCH_EVENTS, type BenchEvent, Bodies, eventsOf, timeOf } from "./bodies.ts";
+
+const EVENTS = Number(process.env.EVENTS ?? 90_000);
+const ROUNDS = Number(process.env.ROUNDS ?? 9);
+const SENDERS = (process.env.SENDERS ?? "1,4,16").split(",").map(Number);
+const PROJECT = "app";
+
+type Store = Awaited<ReturnType<typeof openEventsStore>>;
+
+const QUESTIONS: readonly string[] = [
+  "",
+  "level >= error",
+  "| count by service",
+  "| count by path",
+  "| stats avg(duration), max(duration) by service",
+  "| stats count(), sum(size), min(duration), max(duration) by method, service",
+  "| stats sum(duration) by status",
+  "| timeseries count(), avg(duration) by service",
+  "status >= 500 | count by path",
+  "| stats p99(duration) by service",
+];
+
+const signal = new AbortController().signal;
+
+function ask(store: Store, text: string): Promise<unknown> {
+  const parsed = parsePipeline(text);
+  if (!parsed.ok) throw new Error(`${text}: ${parsed.problems[0]?.message}`);
+  const { query, pipes } = parsed.value;
+  const range = { project: PROJECT, startMs: timeOf(0), stopMs: timeOf(EVENTS), signal };
+  const asked = { ...range, query: query.expr === undefined ? undefined : query };
+  return pipes.length === 0
+    ? store.search({ ...asked, limit: 100, order: "descending" })
+    : store.aggregate({ ...asked, pipes, limit: 1000 });
+}
+
+/** The batches in the order in which they come: those of `senders` that follow each other are of the same time. */
+function* batchesOf(senders: number): Generator<readonly BenchEvent[]> {
+  const bodies = new Bodies();
+  for (let number = 0; number * BATCH_EVENTS < EVENTS; number += senders) {
+    const count = Math.min(senders, EVENTS / BATCH_EVENTS - number);
+    const all = Array.from({ length: count }, (_, at) => eventsOf(bodies.body(number + at))).flat();
+    for (let sender = 0; sender < count; sender++) yield all.filter((_, at) => at % count === sender);
+  }
+}
+
+interface Measured {
+  readonly firstMs: number;
+  readonly p50Ms: number;
+}
+
+async function measure(store: Store, text: string): Promise<Measured> {
+  const times: number[] = [];
+  for (let round = 0; round <= ROUNDS; round++) {
+    const before = process.cpuUsage();
+    await ask(store, text);
+    const { user, system } = process.cpuUsage(before);
+    times.push((user + system) / 1000);
+  }
+  const [firstMs = Number.NaN, ...rest] = times;
+  return { firstMs, p50Ms: rest.sort((a, b) => a - b)[Math.floor(rest.length / 2)]! };
+}
+
+const shown = (ms: number) => ms.toFixed(ms < 10 ? 1 : 0);
+
+console.log(`${EVENTS} events, ${ROUNDS} rounds after the first; ms of processor time, all threads: first, p50`);
+console.log("| question | senders | fresh | settled | fresh / settled |\n|---|---|---|---|---|");
+for (const senders of SENDERS) {
+  const directory = mkdtempSync(join(tmpdir(), "bench-fresh-"));
+  const store = await openEventsStore({ directory, reserveBytes: 0, flushEvents: 1e9, flushBytes: 1e12 });
+  try {
+    for (const events of batchesOf(senders)) await store.append(PROJECT, events);
+    const fresh: Measured[] = [];
+    for (const text of QUESTIONS) fresh.push(await measure(store, text));
+    await store.flush();
+    await store.compact();
+    for (const [at, text] of QUESTIONS.entries()) {
+      const settled = await measure(store, text);
+      const { firstMs, p50Ms } = fresh[at]!;
+      const ratio = (p50Ms / settled.p50Ms).toFixed(2);
+      const name = text === "" ? "newest 100" : `\`${text.replaceAll("|", "\\|")}\``;
+      console.log(
+        `| ${name} | ${senders} | ${shown(firstMs)}, ${shown(p50Ms)} | ${shown(settled.firstMs)}, ${shown(settled.p50Ms)} | ${ratio} |`,
+      );
+    }
+  } finally {
+    await store.close();
+    rmSync(directory, { recursive: true, force: true });
+  }
+}
