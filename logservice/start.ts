@@ -15,6 +15,7 @@ import { LIMITS, type Limits } from "./limits.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { MailQueue } from "./mail/queue.ts";
 import { DeliveryQueue } from "./notify/delivery-queue.ts";
+import { sendCode } from "./notify/send-code.ts";
 import { TestLimits } from "./notify/send-limits.ts";
 import { sendTest } from "./notify/send-test.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "./notify/settings.ts";
@@ -100,12 +101,14 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
   // Without an address for people, a message has the query and the time instead of a link.
   const origin = () => (address.isKnown ? address.origin : undefined);
-  const sending = { records, settings, origin, clock, failed };
+  const sending = { records, settings, origin, clock, failed, confirmsNumbers: signUp.kind === "open" };
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits(clock);
   const testing: Service["testing"] = {
     take: (team, notification, people) => testLimits.take(team, notification, people),
     send: (notification, message, signal) => sendTest(sending, notification, message, signal),
+    takeCodes: (team, numbers, people) => testLimits.takeCodes(team, numbers, people),
+    sendCode: (number, code) => sendCode(sending, number, code),
   };
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };

@@ -9,6 +9,7 @@ import {
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
+import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
 import type { Tables } from "./tables.ts";
 import { UNPROVEN } from "./unproven-migration.ts";
@@ -160,4 +161,7 @@ const migrationsBy = (clock: Clock): Record<string, Migration> => ({
   ...LATER,
 });
 
-const LATER = { "2026-12-alerting": ALERTING, "2026-12-pace": PACE } satisfies Record<string, Migration>;
+const LATER = { "2026-12-alerting": ALERTING, "2026-12-numbers": NUMBERS, "2026-12-pace": PACE } satisfies Record<
+  string,
+  Migration
+>;

@@ -51,6 +51,7 @@ const TABLE = `
   get_deliveries            notifications:read   member   -   200
   retry_delivery            notifications:write  member   -   404
   rotate_webhook_secret     notifications:write  member   -   409
+  confirm_notification      notifications:write  member   -   409
   get_searches              searches:read        member   -   200
   add_search                searches:write       member   -   200
   update_search             searches:write       member   -   204

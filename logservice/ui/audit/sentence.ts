@@ -37,6 +37,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   add_search: "created the search @",
   add_team: "created the team #",
   add_token: "created the API token @",
+  confirm_notification: "confirmed a number of the notification @, or asked for a code",
   confirm_sign_in: "signed in",
   export: "exported %",
   query: "ran SQL",
