@@ -502,7 +502,7 @@ export const TABLE = {
   "team members rm <address>": {
     summary: "Remove a member, or take an invite back",
     flags: {
-      "--tokens": "Remove the API and CI tokens that the person made, too",
+      "--tokens": "Remove the API and CI tokens that the person made, too, without asking",
     },
     examples: ["team members rm ben@example.com", "team members rm eve@example.com --tokens"],
   },
