@@ -482,8 +482,12 @@ t.test("tokens of CI, and TOOL_CONFIG", async (t) => {
     stderr: /set TOOL_CONFIG to what tool team ci prints/,
   });
   t.match(await run("team ci ls"), { code: 0, stdout: "", stderr: /^there are no CI tokens\n/ });
+  const madeTokens = () =>
+    service.records.db.selectFrom("audit").select("id").where("operation", "=", "add_ci_token").execute();
+  const earlier = await madeTokens();
   t.match(await run("team ci --copy"), { code: 1, stdout: "", stderr: /^error: there is no clipboard/ });
-  t.match(await run("team ci ls --format json"), { code: 0, stdout: '{\n  "tokens": []\n}\n' }, "that one was revoked");
+  t.same(await madeTokens(), earlier, "it is looked for before a token is made");
+  t.match(await run("team ci ls --format json"), { code: 0, stdout: '{\n  "tokens": []\n}\n' }, "none was made");
 });
 
 t.test("a removal asks on a terminal what becomes of the person's tokens", async (t) => {
