@@ -66,7 +66,7 @@ export async function sendTo(
 }
 
 /** Sends one text message. Rejects as `sendTo` does. */
-export async function sendText(
+export async function sendSms(
   options: SendOptions,
   number: string,
   text: string,
@@ -142,7 +142,7 @@ const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>>
   },
 
   sms(options, _target, { recipient, messages }, signal) {
-    return sendText(options, recipient, smsText(messages, options.origin()), signal);
+    return sendSms(options, recipient, smsText(messages, options.origin()), signal);
   },
 
   async slack(options, target, { messages }, signal) {

@@ -15,7 +15,7 @@ export type NotificationTarget =
   | ({ readonly type: "webhook" } & WebhookTarget)
   | { readonly type: "pagerduty"; readonly routingKey: PagerDutyTarget["routingKey"] };
 
-export interface TargetOptions {
+export interface TargetLookup {
   readonly nowMs: number;
   /** Whether numbers that are not confirmed are left out. */
   readonly confirmsNumbers: boolean;
@@ -25,7 +25,7 @@ export interface TargetOptions {
 export async function findTarget(
   records: Records,
   place: { readonly team_id: string; readonly project_id: string; readonly notification_id: string },
-  options: TargetOptions,
+  options: TargetLookup,
 ): Promise<NotificationTarget> {
   const project = { team_id: place.team_id, id: place.project_id };
   const notification = await getNotification(records, project, place.notification_id).catch((error: unknown) => {
@@ -42,7 +42,7 @@ export async function findTarget(
 export async function targetOf(
   records: Pick<Records, "db" | "seal">,
   notification: Notification,
-  { nowMs, confirmsNumbers }: TargetOptions,
+  { nowMs, confirmsNumbers }: TargetLookup,
 ): Promise<NotificationTarget> {
   const { id, type } = notification;
   switch (type) {

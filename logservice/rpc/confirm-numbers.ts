@@ -2,10 +2,11 @@ import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { isEqual } from "../account/links.ts";
 import { RpcError } from "../error.ts";
+import { noteWrongCode } from "../records/audit.ts";
 import { makeCodes, type NumberCode, noteUnsent, takeNumberTry } from "../records/number-states.ts";
 import type { Tables } from "../records/tables.ts";
 import { firstOwnerOf } from "../records/teams.ts";
-import type { Call, Service } from "./call.ts";
+import type { Call, OperationCall, Service } from "./call.ts";
 
 /** The numbers that a notification tells, each once. */
 export const numbersOf = ({ type, sms_numbers = [] }: NotificationInput): string[] =>
@@ -57,13 +58,22 @@ export function refuseUnconfirmable({ account }: Service, notification: Notifica
 }
 
 /** Tries the code of a number. A try counts before the code is looked at. Throws if it is another one. */
-export async function tryCode(service: Service, id: string, number: string, code: string): Promise<void> {
-  const { records, nowMs } = service;
+export async function tryCode(
+  { records, nowMs }: Service,
+  { grant, address, operation }: OperationCall,
+  { projectId, id, number }: { readonly projectId: string; readonly id: string; readonly number: string },
+  code: string,
+): Promise<void> {
   const { seal } = records;
   const one = await records.db.transaction().execute((db) => takeNumberTry({ db, seal }, id, number, nowMs()));
   if (one === undefined)
     throw new RpcError("conflict", `the code of ${number} has ended, or none was sent: ask for another one by resend`);
   if (isEqual(code.replace(/\s/g, ""), one.code)) return;
+  const at = new Date(nowMs()).toISOString();
+  const who = { at, team_id: grant.team, actor: grant.actor, address };
+  await records.db.transaction().execute((db) => {
+    return noteWrongCode(db, { ...who, operation, project_id: projectId, target_id: id });
+  });
   if (one.left <= 0)
     throw new RpcError("conflict", "that was the last try with a wrong code: ask for another one by resend");
   throw new RpcError("invalid", `code: is another one; ${one.left === 1 ? "1 try is" : `${one.left} tries are`} left`);

@@ -66,7 +66,7 @@ export const notifications: Handlers<
     await changeRecords(service, call, async (db, now) => {
       const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
-      check(notification);
+      check(notification, before);
       await refuseStrangers(service, db, call, notification);
       await updateNotification({ db, seal }, change.id, notification, now);
       const old = new Set(numbersOf(before));
@@ -135,7 +135,7 @@ export const notifications: Handlers<
       throw new RpcError("invalid", "code: is required: send the code that the number was sent, or resend for another");
     // A browser may send the right code again.
     if (isConfirmed) return undefined;
-    await tryCode(service, notification_id, sms_number, code);
+    await tryCode(service, call, { projectId: project_id, id: notification_id, number: sms_number }, code);
     await changeRecords(service, call, async (db) => {
       await confirmNumber(db, notification_id, sms_number);
       return changed;
@@ -151,8 +151,8 @@ function shown({ account }: Service, notification: Notification): Notification {
 }
 
 /** Checks what the schema cannot express. */
-function check(notification: NotificationInput): void {
-  refuseMasks(notification);
+function check(notification: NotificationInput, before?: Notification): void {
+  refuseMasks(notification, before);
   const { needed } = MEMBERS[notification.type];
   const value = notification[needed];
   if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);

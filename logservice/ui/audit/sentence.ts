@@ -6,6 +6,8 @@ export type SentencePart = string | { readonly value: string };
 /** The sentence of an audit entry after the person who did it: `invited`, the address, `as admin`. */
 export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "detail" | "result">): SentencePart[] {
   const { operation, target_id, detail, result } = entry;
+  if (result === "unauthorized" && /^\d+ wrong codes?$/.test(detail))
+    return [operation === "confirm_sign_in" ? "failed to sign in with" : "failed to confirm a number with", detail];
   if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
   if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
   const sentence = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;

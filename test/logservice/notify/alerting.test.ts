@@ -316,7 +316,7 @@ t.test("where everybody may sign up, a number gets nothing before it is confirme
     message: "no number of the notification is confirmed: type the code that was sent to it",
   });
   const { tell, deliveries } = worldOf(service.records);
-  const told = async () => {
+  const nextDelivery = async () => {
     await tell(id, "triggered", { alertId: `a${texts().length}`, atMs: clock.nowMs() });
     await service.call("update_notification", { notification: { ...place, id, name: "on call" } });
     await until("the end of the delivery", async () => {
@@ -325,7 +325,7 @@ t.test("where everybody may sign up, a number gets nothing before it is confirme
     });
     return (await deliveries()).at(-1)!;
   };
-  t.match(await told(), {
+  t.match(await nextDelivery(), {
     status: "failed",
     failure: "no number of the notification is confirmed: type the code that was sent to it",
   });
@@ -335,7 +335,7 @@ t.test("where everybody may sign up, a number gets nothing before it is confirme
   t.same(await unconfirmed(id), ["+1 555 0101"]);
   t.equal((await confirm(id, "+1 555 0100", "000000")).status, 204, "sent again");
   t.equal((await test(id)).status, 204);
-  t.match(await told(), { status: "delivered" });
+  t.match(await nextDelivery(), { status: "delivered" });
   t.same(
     texts()
       .slice(2)
@@ -383,6 +383,11 @@ t.test("codes end, and few are sent", async (t) => {
     message: `the code of ${number} has ended, or none was sent: ask for another one by resend`,
   };
   t.match((await confirm(id, number, first)).json, ended, "five wrong ones");
+  const audit = (await service.call("get_audit")).json.entries as { result: string }[];
+  const refusal = { operation: "confirm_notification", target_id: id, result: "unauthorized", detail: "5 wrong codes" };
+  const refusals = audit.filter(({ result }) => result === "unauthorized");
+  t.match(refusals, [refusal]);
+  t.equal(refusals.length, 1, "one line for all");
   t.equal((await resend(id, number)).status, 204);
   await clock.advance(10 * MINUTE_MS);
   t.match((await confirm(id, number, codeTo(number))).json, ended, "ten minutes");
