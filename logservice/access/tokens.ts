@@ -30,6 +30,20 @@ export async function tokenRowOf(db: Db, hash: string, nowMs: number): Promise<T
   return row === undefined || hasEnded(row, nowMs) ? undefined : row;
 }
 
+/** Whether there is a token with this hash whose time is over. */
+export async function isExpired(db: Db, hash: string, nowMs: number): Promise<boolean> {
+  const row = await db.selectFrom("tokens").select("expires_at").where("hash", "=", hash).executeTakeFirst();
+  return row !== undefined && row.expires_at !== null && Date.parse(row.expires_at) <= nowMs;
+}
+
+/** When the token ends that a request is made with; null if it does not, or is none. */
+export async function expiryOf(db: Db, { id, kind }: Pick<Grant, "id" | "kind">): Promise<string | null> {
+  if (kind === "session") return null;
+  return (
+    (await db.selectFrom("tokens").select("expires_at").where("id", "=", id).executeTakeFirst())?.expires_at ?? null
+  );
+}
+
 async function grantOfRow(
   db: Db,
   { id, kind, team_id: team, created_by, scopes }: TokenRow,
@@ -154,9 +168,9 @@ export async function removeToken(db: Db, idOrSecret: string, { kind, team }: To
 }
 
 function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
-  const { id, description, created_at, last_used_at } = row;
+  const { id, description, created_at, last_used_at, expires_at } = row;
   const created_by = makers.get(row.created_by) ?? "";
-  return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at };
+  return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at, expires_at };
 }
 
 /** The addresses of all people by their ids, those of removed members, too. */

@@ -235,7 +235,7 @@ async function askersOf(service: TestService): Promise<readonly Asker[]> {
     { title: "the token of a removed member", may: UNKNOWN, credential: removedMember },
     {
       title: "an expired token of CI",
-      may: UNKNOWN,
+      may: refused(401, "this token has expired: its time was set when it was made; make another one"),
       credential: async () => bearer((await ciToken(service, FIRST, now)).secret),
     },
     { title: "a token of the command line, unused for years", may: UNKNOWN, credential: unused },
