@@ -1,6 +1,25 @@
 import { spawn } from "node:child_process";
+import { access, constants } from "node:fs/promises";
+import { delimiter, join } from "node:path";
 import type { Io } from "./io.ts";
 import { withoutSecrets } from "./without-secrets.ts";
+
+/** Whether there is a command that reaches a clipboard. Whether that takes a text is only known by trying. */
+export async function hasClipboard({ env, platform }: Io): Promise<boolean> {
+  // Windows looks in other folders, too, and always has its command.
+  if (platform === "win32") return true;
+  const folders = (env.PATH ?? "").split(delimiter).filter((folder) => folder !== "");
+  for (const [command] of commandsFor(env, platform)) {
+    for (const folder of folders) {
+      const isThere = await access(join(folder, command!), constants.X_OK).then(
+        () => true,
+        () => false,
+      );
+      if (isThere) return true;
+    }
+  }
+  return false;
+}
 
 /** Puts a text on the clipboard. False if there is none, or no command that reaches it. */
 export async function copyToClipboard({ env, platform }: Io, text: string): Promise<boolean> {

@@ -372,6 +372,7 @@ export const TABLE = {
       "--oidc-client <id>": "Id of this service at the provider",
       "--oidc-name <name>": "What people call the provider",
       "--oidc-domain <domain...>": "Domain whose addresses the provider gives out: believed without a mail",
+      "--hsts <time>": "How long browsers that came by https use nothing else; 0s for not at all (default: 1d)",
       "--trust-proxy <network...>": "Proxy whose X-Forwarded-For counts, such as 10.0.0.0/8",
       "--sms <file>": "Provider of text messages for alerts, as JSON (or set TOOL_SMS)",
       "--pagerduty-url <url>": "Where alerts reach PagerDuty, if not https://events.pagerduty.com",
@@ -389,10 +390,12 @@ export const TABLE = {
       "--data <dir>": "Data directory",
       "--scope <scope...>": "For add: a scope of the token, such as events:write, or all",
       "--description <text>": "For add: where the token is used",
+      "--expires <time>": "For add: when the token ends, such as 30d (default: never)",
       "--team <team>": "For add: the team of the token, if there are several",
     },
     examples: [
       "service token add --data logs --scope events:write --description web",
+      "service token add --data logs --scope all --expires 30d",
       "service token ls --data logs",
       "service token rm tok_4h7 --data logs",
     ],
@@ -502,7 +505,7 @@ export const TABLE = {
   "team members rm <address>": {
     summary: "Remove a member, or take an invite back",
     flags: {
-      "--tokens": "Remove the API and CI tokens that the person made, too",
+      "--tokens": "Remove the API and CI tokens that the person made, too, without asking",
     },
     examples: ["team members rm ben@example.com", "team members rm eve@example.com --tokens"],
   },

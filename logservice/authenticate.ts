@@ -6,7 +6,7 @@ import type { OpenExchange } from "./access/open-exchanges.ts";
 import type { TeamScope } from "./access/roles.ts";
 import { sessionGrantOf } from "./access/session-grant.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
-import { grantOf } from "./access/tokens.ts";
+import { grantOf, isExpired } from "./access/tokens.ts";
 import { secretHash } from "./account/sign-in.ts";
 import { RpcError } from "./error.ts";
 import type { Service } from "./rpc/call.ts";
@@ -42,7 +42,7 @@ export async function authenticate({ service, request, needed, team, register, g
     if (grant !== undefined) granted(grant);
     // A member who was removed meanwhile would not be found by what was granted.
     if (removals !== service.exchanges.removals) continue;
-    if (grant === undefined) throw credential.kind === "session" ? SESSION_ENDED : UNKNOWN_TOKEN;
+    if (grant === undefined) throw await refusalOf(service, credential);
     exchange.grant = grant;
     return grant;
   }
@@ -79,6 +79,16 @@ function credentialOf({ account: { address } }: Service, request: IncomingMessag
 
 const UNKNOWN_TOKEN = new RpcError("unauthorized", "this token is not known: it may have been removed");
 const SESSION_ENDED = new RpcError("unauthorized", "the session has ended: sign in again");
+
+const EXPIRED_TOKEN = new RpcError(
+  "unauthorized",
+  "this token has expired: its time was set when it was made; make another one",
+);
+
+async function refusalOf({ records, nowMs }: Service, { kind, hash }: Credential): Promise<RpcError> {
+  if (kind === "session") return SESSION_ENDED;
+  return (await isExpired(records.db, hash, nowMs())) ? EXPIRED_TOKEN : UNKNOWN_TOKEN;
+}
 
 function lookUp(service: Service, { kind, hash }: Credential, team: string | undefined): Promise<Grant | undefined> {
   const { db } = service.records;

@@ -44,6 +44,11 @@ export const LIMITS = {
   /** Tokens of the API and of CI. */
   tokensPerTeam: 1_000,
   notificationsPerTeam: 1_000,
+  /**
+   * Connections of one network address, or its open requests if it comes by a trusted proxy: one client cannot take all sockets of
+   * the process. A network of many senders has one address.
+   */
+  connectionsPerAddress: 1_000,
   /** Time to receive the head of a request, then all of it. */
   headersMs: 15_000,
   requestMs: 60_000,

@@ -1,5 +1,7 @@
+import type { IncomingMessage } from "node:http";
 import type { Network } from "../grammar/address/network.ts";
 import { type Clock, systemClock } from "../grammar/units/clock.ts";
+import { clientAddressOf, isSharedAddress } from "./access/client-address.ts";
 import { OpenExchanges } from "./access/open-exchanges.ts";
 import type { OidcSignIn } from "./account/oidc-sign-in.ts";
 import { PublicAddress } from "./account/public-address.ts";
@@ -15,6 +17,7 @@ import { LIMITS, type Limits } from "./limits.ts";
 import type { Mailer } from "./mail/mailer.ts";
 import { MailQueue } from "./mail/queue.ts";
 import { DeliveryQueue } from "./notify/delivery-queue.ts";
+import { sendCode } from "./notify/send-code.ts";
 import { TestLimits } from "./notify/send-limits.ts";
 import { sendTest } from "./notify/send-test.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "./notify/settings.ts";
@@ -36,6 +39,8 @@ export interface StartOptions {
   readonly host: string;
   readonly port: number;
   readonly tls?: ListenOptions["tls"];
+  /** How long browsers that came by https are told to use nothing else; a day unless told otherwise, 0 for not at all. */
+  readonly hstsSeconds?: number | undefined;
   readonly region?: string;
   readonly log: ServiceLog;
   readonly limits?: Partial<Limits>;
@@ -67,13 +72,16 @@ export interface RunningService {
 /** How long requests under way may take to be answered once the service stops: all of it takes ten seconds at most. */
 const GRACE_MS = 7_000;
 
+/** Short, so that an operator who has to go back to http loses a day at most. */
+const DAY_SECONDS = 24 * 3_600;
+
 /** How often exchanges are looked through for credentials that have ended. */
 const ENDING_MS = 60_000;
 
 /** Starts the service over its two stores. It closes them when it stops. */
 export async function startService(options: StartOptions): Promise<RunningService> {
   const { records, events, version, host, port, tls, log, region = "local", clock = systemClock } = options;
-  const { publicUrl, signUp = { kind: "closed" }, mailer, trusted } = options;
+  const { publicUrl, signUp = { kind: "closed" }, mailer, trusted, hstsSeconds = DAY_SECONDS } = options;
   const address = new PublicAddress({ publicUrl, host, isTls: tls !== undefined });
   const limits = { ...LIMITS, ...options.limits };
   for (const { events_key, retention } of await listRetentions(records.db)) events.setRetention(events_key, retention);
@@ -100,12 +108,14 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const settings = options.notify ?? { mailer, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
   // Without an address for people, a message has the query and the time instead of a link.
   const origin = () => (address.isKnown ? address.origin : undefined);
-  const sending = { records, settings, origin, clock, failed };
+  const sending = { records, settings, origin, clock, failed, confirmsNumbers: signUp.kind === "open" };
   const deliveries = new DeliveryQueue(sending);
   const testLimits = new TestLimits(clock);
   const testing: Service["testing"] = {
     take: (team, notification, people) => testLimits.take(team, notification, people),
     send: (notification, message, signal) => sendTest(sending, notification, message, signal),
+    takeCodes: (team, numbers, people) => testLimits.takeCodes(team, numbers, people),
+    sendCode: (number, code) => sendCode(sending, number, code),
   };
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };
@@ -116,7 +126,18 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const work = { records, events, exchanges, appends, exportTickets, openExports, teamLimits: limits };
   const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
-  const http = await listen(app, { host, port, tls, limits, clock });
+  const isShared = (one: string) => isSharedAddress(one, trusted);
+  const addressOf = (request: IncomingMessage) => clientAddressOf(request, trusted);
+  const http = await listen(app, {
+    host,
+    port,
+    tls,
+    limits,
+    clock,
+    isShared,
+    addressOf,
+    hstsSeconds: address.isSecure ? hstsSeconds : 0,
+  });
   address.listensOn(http.port);
   await notePublicUrl(records.db, address);
   mails?.kick();

@@ -1,4 +1,5 @@
 import { resolve } from "node:path";
+import { parseDuration } from "../../grammar/units/duration.ts";
 import {
   addToken,
   type Copied,
@@ -16,6 +17,7 @@ import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { type FailedResult, refused } from "../refused.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
+import { hstsSeconds } from "../service/hsts-seconds.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
 import { printLink } from "../service/print-link.ts";
 import { smsSettings } from "../service/sms-settings.ts";
@@ -85,6 +87,8 @@ export async function start(context: Context, flags: Options<"service start">): 
       );
     }
     const limits = readTeamLimits(io.env.TOOL_TEAM_LIMITS ?? "");
+    const hsts = hstsSeconds(flags.hsts);
+    if (!hsts.ok) return context.misuse(hsts.problems[0].message, hsts.problems[0].hint);
     if (!limits.ok) return context.misuse(`TOOL_TEAM_LIMITS: ${limits.problems.join("; ")}`, TEAM_LIMITS_FORM);
     const stopped = new Promise<"SIGINT" | "SIGTERM" | "SIGHUP">((done) => {
       let isStopping = false;
@@ -113,6 +117,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       people,
       notify,
       limits: limits.value,
+      hstsSeconds: hsts.value,
       signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
     const { url, webUrl } = running;
@@ -159,11 +164,22 @@ export async function token(context: Context, options: Options<"service token">)
 async function added(context: Context, folder: string, options: Options<"service token">): Promise<number> {
   const scopes = readScopes(options.scope);
   if (!scopes.ok) return context.misuse(scopes.problems[0].message, scopes.problems[0].hint);
-  const token = { scopes: scopes.value, description: options.description ?? "", team: options.team };
-  const { secret, id } = await addToken(folder, token, context.io.nowMs());
-  if (context.format === "json") await context.print(JSON.stringify({ id, token: secret }));
+  const nowMs = context.io.nowMs();
+  const expires = readExpires(options.expires, nowMs);
+  if (!expires.ok) return context.misuse(expires.problems[0].message, expires.problems[0].hint);
+  const expiresAt = expires.value;
+  const token = {
+    ...{ scopes: scopes.value, description: options.description ?? "", team: options.team },
+    ...(expiresAt !== undefined && { expiresAt }),
+  };
+  const { secret, id } = await addToken(folder, token, nowMs);
+  if (context.format === "json")
+    await context.print(
+      JSON.stringify({ id, token: secret, ...(expiresAt !== undefined && { expires_at: expiresAt }) }),
+    );
   else {
-    await context.say(`The token ${id} is shown only once:`);
+    const until = expiresAt === undefined ? "" : `, ends ${expiresAt},`;
+    await context.say(`The token ${id}${until} is shown only once:`);
     await context.print(secret);
   }
   return EXIT.ok;
@@ -176,10 +192,12 @@ async function listed(context: Context, folder: string): Promise<number> {
     return EXIT.ok;
   }
   const hasTeams = new Set(tokens.map(({ team }) => team)).size > 1;
-  for (const { id, team, scopes, last_used_at, description } of tokens) {
+  for (const { id, team, scopes, last_used_at, expires_at, description } of tokens) {
     const allowed = SCOPES.every((scope) => scopes.includes(scope)) ? "all scopes" : scopes.join(",");
     const used = last_used_at === null ? "never used" : `used ${last_used_at}`;
-    await context.print([id, ...(hasTeams ? [team] : []), allowed, used, description].join("  ").trimEnd());
+    const isOver = expires_at !== null && Date.parse(expires_at) <= context.io.nowMs();
+    const ends = expires_at === null ? [] : [`${isOver ? "ended" : "ends"} ${expires_at}`];
+    await context.print([id, ...(hasTeams ? [team] : []), allowed, used, ...ends, description].join("  ").trimEnd());
   }
   return EXIT.ok;
 }
@@ -194,6 +212,24 @@ function readScopes(words: readonly string[]): { readonly ok: true; readonly val
   if (unknown !== undefined) return refused(`there is no scope ${JSON.stringify(unknown)}`, SCOPES_HINT);
   if (scopes.includes("all")) return { ok: true, value: SCOPES };
   return { ok: true, value: scopes as Scope[] };
+}
+
+/** The time of `--expires`, as records keep it; undefined without the flag. */
+function readExpires(
+  written: string | undefined,
+  nowMs: number,
+): { readonly ok: true; readonly value: string | undefined } | FailedResult {
+  if (written === undefined) return { ok: true, value: undefined };
+  const period = parseDuration(written);
+  if (!period.ok)
+    return refused(
+      `--expires ${written} is not a time: ${period.problems[0]!.message}`,
+      period.problems[0]!.hint ?? "write --expires 30d",
+    );
+  const at = new Date(nowMs + period.value);
+  if (period.value === 0 || Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999)
+    return refused(`--expires ${written} is ${period.value === 0 ? "now" : "too late"}`, "write --expires 30d");
+  return { ok: true, value: at.toISOString() };
 }
 
 /** `tool service backup`: makes a copy for `restore`; the service may run meanwhile. */

@@ -1,4 +1,4 @@
-import { copyToClipboard } from "../clipboard.ts";
+import { copyToClipboard, hasClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
@@ -12,15 +12,13 @@ import { type Credential, isToken, NO_TEAMS, printTeamConfig, withCredential } f
 export function make(context: Context, { name: written, copy }: Options<"team ci">): Promise<number> {
   const name = written ?? `ci ${new Date(context.io.nowMs()).toISOString().slice(0, 10)}`;
   return forCurrentTeam(context, async (client, { team, email, url }) => {
+    if (copy && !(await hasClipboard(context.io))) return withoutClipboard(context);
     const { id, token, expires_at } = await client.call("add_ci_token", { name }, { misread: MISREAD });
     if (!isToken(token)) throw notUnderstood(url, MISREAD);
     const value = toolConfigOf({ team, email, url, token });
     if (copy && !(await copyToClipboard(context.io, value))) {
       await client.call("remove_ci_token", { token_id: id });
-      return context.fail(
-        "there is no clipboard to copy to, and no token was made",
-        "on Linux, copying needs wl-copy, xclip or xsel, and a display; tool team ci prints it instead",
-      );
+      return withoutClipboard(context);
     }
     if (context.format === "json") {
       const document = { id, name, expiresAt: expires_at, copied: copy, value: copy ? null : value };
@@ -36,6 +34,13 @@ export function make(context: Context, { name: written, copy }: Options<"team ci
     if (!copy) await context.print(value);
     return EXIT.ok;
   });
+}
+
+function withoutClipboard(context: Context): number {
+  return context.fail(
+    "there is no clipboard to copy to, and no token was made",
+    "on Linux, copying needs wl-copy, xclip or xsel, and a display; tool team ci prints it instead",
+  );
 }
 
 const MISREAD = "a token may have been made: tool team ci ls lists it, and tool team ci rm <id> revokes it";

@@ -4,10 +4,11 @@ import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
-import type { Remedies } from "./account-client.ts";
+import type { AccountClient, Remedies } from "./account-client.ts";
 import { readCredentials } from "./credentials.ts";
 import { dayOf } from "./day-of.ts";
 import { isEmailAddress } from "./email-address.ts";
+import { TeamError } from "./error.ts";
 import { loginCommand } from "./login-command.ts";
 import { forCurrentTeam } from "./team-command.ts";
 import { withoutCredential } from "./team-config.ts";
@@ -117,10 +118,18 @@ export function link(context: Context, options: Options<"team members link">): P
   });
 }
 
-/** `tool team members rm`: removes a member or an invite, and names the tokens of that person that still work. */
-export function rm(context: Context, { address: written, tokens }: Options<"team members rm">): Promise<number> {
+/**
+ * `tool team members rm`: removes a member or an invite. On a terminal it asks whether the tokens that the person made end, too;
+ * without one they go on, and are named.
+ */
+export function rm(
+  context: Context,
+  { address: written, tokens: isTold }: Options<"team members rm">,
+): Promise<number> {
   const address = readAddress(context, written);
   return forCurrentTeam(context, async (client, credential) => {
+    const tokens = isTold || (await endsTokens(context, client, address));
+    if (tokens === undefined) return EXIT.interrupted;
     const remedies = { ...ADDRESS, 404: LIST, 409: LAST_OWNER };
     const left = (await client.call("remove_member", { email: address, tokens }, remedies)).tokens;
     await forgetOwn(context, credential, address);
@@ -131,10 +140,54 @@ export function rm(context: Context, { address: written, tokens }: Options<"team
     await context.print(`removed ${address} from ${credential.team}`);
     if (left.length > 0) {
       await context.say(`tokens that ${address} made still work: ${left.map(visible).join(", ")}`);
-      await context.say("  tool team ci rm <id> ends one of CI; tool team members rm --tokens would have ended all");
+      await context.say(
+        "  tool team ci rm <id> ends one of CI, the page Tokens of the web UI any; with --tokens all would have ended",
+      );
     }
     return EXIT.ok;
   });
+}
+
+/**
+ * Asks on a terminal whether the tokens that a person made end with the membership; false if there are none, or no terminal.
+ * Undefined for Ctrl-C.
+ */
+async function endsTokens(
+  { io, format, say }: Context,
+  client: AccountClient,
+  address: string,
+): Promise<boolean | undefined> {
+  if (format === "json" || io.stdin.isTTY !== true || !io.stderr.isTerminal) return false;
+  const made = await tokensBy(client, address);
+  if (made.length === 0) return false;
+  await say(`${address} made these tokens, which go on working unless they are ended:`);
+  for (const { id, kind, name } of made)
+    await say(`  ${visible(id)}  ${kind}${name === "" ? "" : `  ${visible(name)}`}`);
+  for (;;) {
+    const answer = await io.ask("End them, too? Programs that use them are refused at once (y/n): ");
+    if (answer === undefined) return undefined;
+    const word = answer.trim().toLowerCase();
+    if (word === "y" || word === "yes") return true;
+    if (word === "n" || word === "no") return false;
+  }
+}
+
+/** The tokens that a removed person would leave. None for people who may not see them. */
+async function tokensBy(client: AccountClient, address: string) {
+  try {
+    const api = (await client.call("get_tokens", {})).tokens;
+    const ci = (await client.call("get_ci_tokens", {})).tokens;
+    // Those that make other tokens end in any case.
+    const own = api.filter(({ scopes }) => !scopes.includes("tokens:write"));
+    return [
+      ...own.map((one) => ({ ...one, kind: "API", name: one.description })),
+      ...ci.map((one) => ({ ...one, kind: "CI" })),
+    ].filter(({ created_by }) => created_by.toLowerCase() === address.toLowerCase());
+  } catch (error) {
+    // The removal, which comes next, says what is wrong if it is more than that.
+    if (error instanceof TeamError) return [];
+    throw error;
+  }
 }
 
 /** People may remove themselves, which ends their token. */

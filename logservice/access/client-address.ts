@@ -1,5 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import { parseIp, unmapped } from "../../grammar/address/ip.ts";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { isIn, type Network, parseNetwork } from "../../grammar/address/network.ts";
 
 /** Networks in CIDR whose X-Forwarded-For counts. Undefined if a text is not a network. */
@@ -22,6 +23,11 @@ export function clientAddressOf({ socket, headers }: IncomingMessage, trusted: r
     address = next;
   }
   return address;
+}
+
+/** Whether connections from an address may be those of many clients: from a trusted proxy, or from this machine. */
+export function isSharedAddress(address: string, trusted: readonly Network[] = []): boolean {
+  return isLoopback(address) || isInAny(trusted, address);
 }
 
 function isInAny(networks: readonly Network[], address: string): boolean {

@@ -40,6 +40,20 @@ export async function tokenRowOf(db: Db, hash: string, nowMs: number): Promise<T
 const rowWithHash = (db: Db, hash: string) =>
   db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
 
+/** Whether there is a token with this hash whose time is over. */
+export async function isExpired(db: Db, hash: string, nowMs: number): Promise<boolean> {
+  const row = await db.selectFrom("tokens").select("expires_at").where("hash", "=", hash).executeTakeFirst();
+  return row !== undefined && row.expires_at !== null && Date.parse(row.expires_at) <= nowMs;
+}
+
+/** When the token ends that a request is made with; null if it does not, or is none. */
+export async function expiryOf(db: Db, { id, kind }: Pick<Grant, "id" | "kind">): Promise<string | null> {
+  if (kind === "session") return null;
+  return (
+    (await db.selectFrom("tokens").select("expires_at").where("id", "=", id).executeTakeFirst())?.expires_at ?? null
+  );
+}
+
 async function grantOfRow(
   db: Db,
   { id, kind, team_id: team, created_by, scopes }: TokenRow,
@@ -167,7 +181,7 @@ export async function removeToken(db: Db, idOrSecret: string, { kind, team }: To
 }
 
 function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
-  const { id, description, created_at, last_used_at } = row;
+  const { id, description, created_at, last_used_at, expires_at } = row;
   const created_by = makers.get(row.created_by) ?? "";
   if (!isWholeToken(row)) {
     const said = `damaged, and refused: remove it and make another one (${description})`;
@@ -178,9 +192,10 @@ function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
       created_at: "1970-01-01T00:00:00.000Z",
       created_by,
       last_used_at: null,
+      expires_at: null,
     };
   }
-  return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at };
+  return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at, expires_at };
 }
 
 /** The addresses of all people by their ids, those of removed members, too. */

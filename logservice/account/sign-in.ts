@@ -4,7 +4,7 @@ import { newToken, tokenHash } from "../access/token.ts";
 import { addToken } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
 import { readEmailAddress } from "../mail/address.ts";
-import { writeAudit } from "../records/audit.ts";
+import { noteWrongCode, writeAudit } from "../records/audit.ts";
 import { invitesOf } from "../records/invites.ts";
 import type { Records } from "../records/open.ts";
 import { ensureUser, linkIdentity, type TeamOf, teamsOf, userOf } from "../records/people.ts";
@@ -121,6 +121,7 @@ export async function confirmSignIn(
   const row = await signInOfLink(entrance, link);
   if (!(await takeTry(records.db, row.id))) throw ENDED;
   if (!isEqual(code.replace(/\s/g, ""), row.code)) {
+    await noteWrongSignInCode(entrance, row.email_key, { actor: row.email, address, target_id: row.id });
     const left = row.tries_left - 1;
     if (left <= 0) throw new RpcError("not_found", "that was the last try with a wrong code: ask for a new link");
     throw new RpcError("invalid", `code: is another one; ${left === 1 ? "1 try is" : `${left} tries are`} left`);
@@ -138,7 +139,7 @@ export async function confirmSignIn(
  */
 export async function confirmBySession(
   entrance: Entrance,
-  { emailKey, unproven }: { readonly emailKey: string; readonly unproven: number },
+  { email, emailKey, unproven }: { readonly email: string; readonly emailKey: string; readonly unproven: number },
   code: string,
   address: string,
 ): Promise<SignInRow> {
@@ -147,10 +148,27 @@ export async function confirmBySession(
   const waiting = await waitingOf(records.db, emailKey, at);
   const typed = code.replace(/\s/g, "");
   const row = waiting.find(({ kind, code }) => kind === "command" && isEqual(typed, code));
-  if (row === undefined)
+  if (row === undefined) {
+    await noteWrongSignInCode(entrance, emailKey, { actor: email, address, target_id: "" });
     throw new RpcError("invalid", "code: nothing that waits to sign in as this address shows this code");
+  }
   await confirmRow(entrance, { ...row, unproven }, { at, address });
   return row;
+}
+
+/** Counts a wrong code in the audit of each team of the address. */
+async function noteWrongSignInCode(
+  { records, nowMs }: Entrance,
+  emailKey: string,
+  who: { readonly actor: string; readonly address: string; readonly target_id: string },
+): Promise<void> {
+  const at = new Date(nowMs()).toISOString();
+  await records.db.transaction().execute(async (db) => {
+    const user = await userOf(db, emailKey);
+    const teams = user === undefined ? [] : (await teamsOf(db, user.id)).map(({ id }) => id);
+    for (const team_id of teams.length === 0 ? [""] : teams)
+      await noteWrongCode(db, { ...who, at, team_id, operation: "confirm_sign_in", project_id: "" });
+  });
 }
 
 async function confirmRow(
@@ -163,15 +181,24 @@ async function confirmRow(
     const user = await ensureUser(db, { email: row.email, emailKey: row.email_key }, now);
     if (row.identity !== "") await linkIdentity(db, user.id, JSON.parse(row.identity), now);
     // Whoever came in by a link that another person may have kept needs the link of the invite, too.
-    if (row.team_id !== "" && row.unproven === 0) await acceptOwnInvite(db, user, row.team_id, now);
+    if (row.team_id !== "" && row.unproven === 0) await acceptOwnInvite(db, user, row.team_id, { at: now, address });
     await noteSignIn(db, user, { at: now, address, askedFrom: row.address, target: row.id });
   });
 }
 
 /** Whoever asked for a team by its id and proved the address has accepted its invite. */
-async function acceptOwnInvite(db: Kysely<Tables>, user: UserRow, team: string, now: string): Promise<void> {
-  const invite = (await invitesOf(db, user.email_key, now)).find(({ team_id }) => team_id === team);
-  if (invite !== undefined) await acceptInvite(db, invite, user, { now });
+async function acceptOwnInvite(
+  db: Kysely<Tables>,
+  user: UserRow,
+  team: string,
+  { at, address }: { readonly at: string; readonly address: string },
+): Promise<void> {
+  const invite = (await invitesOf(db, user.email_key, at)).find(({ team_id }) => team_id === team);
+  if (invite === undefined) return;
+  await acceptInvite(db, invite, user, { now: at });
+  // As if the page of the invite had been used.
+  const what = { operation: "accept_invite", project_id: "", target_id: user.email, detail: invite.role } as const;
+  await writeAudit(db, { ...what, at, team_id: team, actor: user.email, address, result: "done" });
 }
 
 /** Writes into the audit of each team of a person that they signed in, and from which other address they had asked to. */

@@ -26,7 +26,8 @@ import { type NotifyOptions, readNotify } from "./notify-settings.ts";
 import { type PeopleOptions, readPeople } from "./people.ts";
 import { makePrivate } from "./private-files.ts";
 
-export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" | "tls" | "version" | "limits"> {
+export interface ServeCommandOptions
+  extends Pick<StartOptions, "host" | "port" | "tls" | "version" | "limits" | "hstsSeconds"> {
   readonly folder: string;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
@@ -41,7 +42,7 @@ export interface ServeCommandOptions extends Pick<StartOptions, "host" | "port" 
 
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
 export async function serveDataDirectory(options: ServeCommandOptions): Promise<RunningService> {
-  const { folder, version, tls, nowMs, say, limits = {} } = options;
+  const { folder, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
   await requireDataDirectory(folder);
@@ -68,7 +69,10 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   };
   try {
     return await listening(options, (port) =>
-      startService({ host: options.host, port, records, events, version, tls, log, clock, notify, limits, ...people }),
+      startService({
+        ...{ host: options.host, port, records, events, version, tls, hstsSeconds, log, clock, notify, limits },
+        ...people,
+      }),
     );
   } catch (error) {
     await events.close();

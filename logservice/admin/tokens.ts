@@ -19,7 +19,12 @@ export interface CreatedToken {
 
 export async function addToken(
   folder: string,
-  token: { readonly scopes: readonly Scope[]; readonly description: string; readonly team?: string | undefined },
+  token: {
+    readonly scopes: readonly Scope[];
+    readonly description: string;
+    readonly team?: string | undefined;
+    readonly expiresAt?: string;
+  },
   nowMs: number,
 ): Promise<CreatedToken> {
   await requireDataDirectory(folder);

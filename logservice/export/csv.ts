@@ -14,5 +14,11 @@ function cell(value: unknown): string {
   return /[",\r\n]/.test(text) ? `"${text.replaceAll('"', '""')}"` : text;
 }
 
-/** Some programs skip blanks, line ends, byte order marks and NUL at the beginning (OWASP, CSV Injection). */
-const harmless = (text: string) => (/^[\s\0]*[=+\-@]|^[\t\r\n]/.test(text) ? `'${text}` : text);
+const harmless = (text: string) => (IS_FORMULA.test(text) ? `'${text}` : text);
+
+/**
+ * Some programs skip blanks, control characters and what is not seen at the beginning, and take the wide and small forms of the
+ * signs for the signs (OWASP, CSV Injection).
+ */
+const IS_FORMULA =
+  /^[\s\p{Cc}\p{Default_Ignorable_Code_Point}]*[=+\-@\uFF1D\uFF0B\uFF0D\uFF20\uFE66\uFE62\uFE63\uFE6B]|^[\t\r\n]/u;

@@ -1,9 +1,11 @@
-import { createServer, type RequestListener, type Server, type ServerResponse } from "node:http";
+import { createServer, type IncomingMessage, type RequestListener, type Server, type ServerResponse } from "node:http";
 import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
+import { unmapped } from "../../grammar/address/ip.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
+import { AddressShares } from "./address-shares.ts";
 import { sendError } from "./send.ts";
 
 export interface ListenOptions {
@@ -12,6 +14,12 @@ export interface ListenOptions {
   readonly port: number;
   /** PEM texts; plain HTTP without them. */
   readonly tls?: { readonly cert: string; readonly key: string } | undefined;
+  /** Sent as Strict-Transport-Security (RFC 6797); 0 for none, as over plain http. */
+  readonly hstsSeconds?: number;
+  /** Whether connections from an address may be those of many clients. */
+  readonly isShared?: (address: string) => boolean;
+  /** The address of whoever sent a request, which a proxy may have passed on. */
+  readonly addressOf?: (request: IncomingMessage) => string;
   readonly limits: Limits;
   readonly clock: Clock;
 }
@@ -33,7 +41,7 @@ const MAX_HEAD_BYTES = 64 * 1024;
 
 /** Listens. Rejects with the system's error if it cannot. */
 export async function listen(handler: RequestListener, options: ListenOptions): Promise<RunningHttp> {
-  const { host, port, tls, limits, clock } = options;
+  const { host, port, tls, limits, clock, hstsSeconds = 0 } = options;
   const settings = {
     headersTimeout: limits.headersMs,
     requestTimeout: limits.requestMs,
@@ -45,12 +53,15 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
   };
   /** Open connections, each with the response to its last request. */
   const connections = new Map<Socket, ServerResponse | undefined>();
+  const share = addressShare(options);
   const answer: RequestListener = (request, response) => {
     // Browsers must not guess the type of an answer or show it in a frame: logs contain text from anybody.
     response.setHeader("X-Content-Type-Options", "nosniff");
     response.setHeader("X-Frame-Options", "DENY");
+    if (hstsSeconds > 0) response.setHeader("Strict-Transport-Security", `max-age=${hstsSeconds}`);
     const isNamed = request.headers.host !== undefined || request.httpVersion !== "1.1";
     connections.set(request.socket, response);
+    if (isNamed && !share.takeRequest(request, response)) return sendError(response, TOO_MANY);
     if (isNamed) return handler(request, response);
     response.setHeader("Connection", "close");
     sendError(response, new RpcError("bad_request", "an HTTP/1.1 request must have the header Host"));
@@ -59,6 +70,7 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
     tls === undefined
       ? createServer(settings, answer)
       : createTlsServer({ ...settings, ...tls, minVersion: "TLSv1.2" }, answer);
+  server.on("connection", share.takeConnection);
   server.on(tls === undefined ? "connection" : "secureConnection", (socket: Socket) => {
     connections.set(socket, undefined);
     socket.once("close", () => connections.delete(socket));
@@ -93,6 +105,38 @@ export async function listen(handler: RequestListener, options: ListenOptions): 
           resolve();
         });
       }),
+  };
+}
+
+const TOO_MANY = new RpcError(
+  "rate_limited",
+  "too many requests of this address are open: wait until some have ended",
+  {
+    retryAfterMs: 1_000,
+  },
+);
+
+/** Bounds the connections of an address; of one that comes by a proxy, its open requests. */
+function addressShare({ limits, isShared = () => true, addressOf }: ListenOptions) {
+  const connections = new AddressShares(limits.connectionsPerAddress);
+  const requests = new AddressShares(limits.connectionsPerAddress);
+  return {
+    /** Closes a connection that is one too many: before TLS there are no words for it. */
+    takeConnection(socket: Socket): void {
+      const address = unmapped(socket.remoteAddress ?? "");
+      if (address === "" || isShared(address)) return;
+      const release = connections.take(address);
+      if (release === undefined) socket.destroy();
+      else socket.once("close", release);
+    },
+    takeRequest(request: IncomingMessage, response: ServerResponse): boolean {
+      const address = addressOf?.(request) ?? "";
+      // A client of this machine, or a proxy that says nothing of who asks.
+      if (address === "" || isShared(address)) return true;
+      const release = requests.take(address);
+      if (release !== undefined) response.once("close", release);
+      return release !== undefined;
+    },
   };
 }
 

@@ -205,10 +205,10 @@ export class DeliveryQueue {
 
   /** The target of what waits. If there is none, all of it is given up. */
   async #targetFor(first: DeliveryHead, waiting: readonly DeliveryHead[]): Promise<NotificationTarget | undefined> {
-    const { records, clock } = this.#options;
+    const { records, clock, confirmsNumbers = false } = this.#options;
     const now = clock.nowMs();
     try {
-      return await findTarget(records, first, now);
+      return await findTarget(records, first, { nowMs: now, confirmsNumbers });
     } catch (error) {
       if (!(error instanceof TargetRefused)) throw error;
       const ids = waiting.map(({ id }) => id);

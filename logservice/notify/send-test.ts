@@ -22,7 +22,10 @@ export async function sendTest(
   const timer = options.clock.after(TIMEOUT_MS, () => late.abort());
   const ended = AbortSignal.any([signal, late.signal]);
   try {
-    const target = await targetOf(options.records, notification, options.clock.nowMs());
+    const target = await targetOf(options.records, notification, {
+      nowMs: options.clock.nowMs(),
+      confirmsNumbers: options.confirmsNumbers ?? false,
+    });
     const recipients = targetRecipients(target);
     const send = (recipient: string) => sendTo(options, target, { recipient, messages: [message] }, ended);
     const outcomes = await Promise.all(recipients.map(send));

@@ -18,6 +18,8 @@ export interface SendOptions {
   /** The public address of the service, for links; undefined if it has none. */
   origin(): string | undefined;
   readonly clock: Clock;
+  /** Whether numbers get nothing before they are confirmed, as is so where everybody may sign up. */
+  readonly confirmsNumbers?: boolean;
   /** Takes failures, for the operators of the service. */
   readonly failed: (message: string, error: unknown) => void;
   /** How targets are reached, if not as usual. */
@@ -58,8 +60,38 @@ export async function sendTo(
   signal: AbortSignal,
 ): Promise<DeliveryOutcome> {
   const batch: MessageBatch = { id: digestId(messages), messages };
+  return outcomeOrFailure(options, signal, () =>
+    SENDERS[target.type](options, target as never, { ...batch, recipient }, signal),
+  );
+}
+
+/** Sends one text message. Rejects as `sendTo` does. */
+export async function sendSms(
+  options: SendOptions,
+  number: string,
+  text: string,
+  signal: AbortSignal,
+): Promise<DeliveryOutcome> {
+  const { settings, failed } = options;
+  return outcomeOrFailure(options, signal, async () => {
+    if (settings.sms === undefined) return notConfigured("no text messages", "--sms");
+    const answer = await postTo(options, smsPost(settings.sms, number, text), signal, "operator");
+    const outcome = outcomeOf(options, answer, "the provider of text messages");
+    if (outcome.kind !== "delivered") failed("a text message could not be sent", outcome.reason);
+    // The login is the operator's to mend, and the message is sent then.
+    return answer.status === 401
+      ? { ...outcome, kind: "retry", reason: "the provider of text messages refused the login of the service" }
+      : outcome;
+  });
+}
+
+async function outcomeOrFailure(
+  options: SendOptions,
+  signal: AbortSignal,
+  send: () => Promise<DeliveryOutcome>,
+): Promise<DeliveryOutcome> {
   try {
-    return await SENDERS[target.type](options, target as never, { ...batch, recipient }, signal);
+    return await send();
   } catch (error) {
     signal.throwIfAborted();
     if (error instanceof TargetRefused) return { kind: "refused", reason: error.message };
@@ -109,17 +141,8 @@ const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>>
     }
   },
 
-  async sms(options, _target, { recipient, messages }, signal) {
-    const { settings, origin, failed } = options;
-    if (settings.sms === undefined) return notConfigured("no text messages", "--sms");
-    const request = smsPost(settings.sms, recipient, smsText(messages, origin()));
-    const answer = await postTo(options, request, signal, "operator");
-    const outcome = outcomeOf(options, answer, "the provider of text messages");
-    if (outcome.kind !== "delivered") failed("a text message about an alert could not be sent", outcome.reason);
-    // The login is the operator's to mend, and the message is sent then.
-    return answer.status === 401
-      ? { ...outcome, kind: "retry", reason: "the provider of text messages refused the login of the service" }
-      : outcome;
+  sms(options, _target, { recipient, messages }, signal) {
+    return sendSms(options, recipient, smsText(messages, options.origin()), signal);
   },
 
   async slack(options, target, { messages }, signal) {

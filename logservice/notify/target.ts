@@ -15,32 +15,41 @@ export type NotificationTarget =
   | ({ readonly type: "webhook" } & WebhookTarget)
   | { readonly type: "pagerduty"; readonly routingKey: PagerDutyTarget["routingKey"] };
 
+export interface TargetLookup {
+  readonly nowMs: number;
+  /** Whether numbers that are not confirmed are left out. */
+  readonly confirmsNumbers: boolean;
+}
+
 /** The target of a notification in the records. Rejects with TargetRefused if it is gone or a secret cannot be decrypted. */
 export async function findTarget(
   records: Records,
   place: { readonly team_id: string; readonly project_id: string; readonly notification_id: string },
-  nowMs: number,
+  options: TargetLookup,
 ): Promise<NotificationTarget> {
   const project = { team_id: place.team_id, id: place.project_id };
   const notification = await getNotification(records, project, place.notification_id).catch((error: unknown) => {
     if (!(error instanceof RpcError)) throw error;
     throw new TargetRefused("the notification was removed");
   });
-  return targetOf(records, notification, nowMs);
+  return targetOf(records, notification, options);
 }
 
-/** The target of a notification whose secrets are decrypted. Rejects with TargetRefused if one of them is missing. */
+/**
+ * The target of a notification whose secrets are decrypted. Rejects with TargetRefused if one of them is missing, or if no
+ * number is confirmed.
+ */
 export async function targetOf(
   records: Pick<Records, "db" | "seal">,
   notification: Notification,
-  nowMs: number,
+  { nowMs, confirmsNumbers }: TargetLookup,
 ): Promise<NotificationTarget> {
   const { id, type } = notification;
   switch (type) {
     case "email":
       return { type, recipients: listed(notification.email_addresses) };
     case "sms":
-      return { type, recipients: listed(notification.sms_numbers) };
+      return { type, recipients: listed(confirmsNumbers ? confirmedOf(notification) : notification.sms_numbers) };
     case "slack": {
       const url = required(notification.slack_webhook_url, "slack_webhook_url");
       return { type, url, channel: notification.slack_channel ?? "" };
@@ -55,6 +64,15 @@ export async function targetOf(
     case "pagerduty":
       return { type, routingKey: required(notification.pagerduty_service_key, "pagerduty_service_key") };
   }
+}
+
+function confirmedOf({ sms_numbers = [], unconfirmed_numbers = [] }: Notification): readonly string[] {
+  const unconfirmed = new Set(unconfirmed_numbers.map(({ sms_number }) => sms_number));
+  const confirmed = sms_numbers.filter((number) => !unconfirmed.has(number));
+  if (confirmed.length > 0 || sms_numbers.length === 0) return confirmed;
+  throw new TargetRefused(
+    `${sms_numbers.length === 1 ? "the number" : "no number"} of the notification is ${sms_numbers.length === 1 ? "not " : ""}confirmed: type the code that was sent to it`,
+  );
 }
 
 function listed(recipients: readonly string[] = []): readonly string[] {

@@ -1,3 +1,4 @@
+import { noteSignOut } from "../access/remove-credential.ts";
 import { browserCookie, knownBrowser } from "../account/known-browser.ts";
 import { idOfLink } from "../account/links.ts";
 import { confirmPage } from "../account/pages/confirm.ts";
@@ -190,6 +191,12 @@ async function rowOfLink(browser: Browser): Promise<SignInRow> {
 
 export async function sendSignOut(browser: Browser, fields: URLSearchParams): Promise<void> {
   browser.requireForm(fields, "/sign-out");
+  const { service, address } = browser;
+  const person = await browser.person();
   await leave(browser);
+  if (person !== undefined) {
+    const at = new Date(service.nowMs()).toISOString();
+    await noteSignOut(service.records.db, person, { at, address, target: person.session.id });
+  }
   browser.redirect("/sign-in");
 }

@@ -15,6 +15,29 @@ export async function writeAudit(db: Kysely<Tables>, { detail = "", ...entry }: 
     .execute();
 }
 
+/** Wrong codes of the same person at the same thing are counted in one line for this long: anybody can cause them. */
+const JOINED_MS = 3_600_000;
+
+/** Writes that a wrong code was typed, or counts it in the line about the one before. */
+export async function noteWrongCode(db: Kysely<Tables>, entry: Omit<Entry, "result" | "detail">): Promise<void> {
+  const { at, team_id, actor, operation, target_id } = entry;
+  const earlier = await db
+    .selectFrom("audit")
+    .select(["id", "detail"])
+    .where("actor", "=", actor)
+    .where("operation", "=", operation)
+    .where("team_id", "=", team_id)
+    .where("target_id", "=", target_id)
+    .where("result", "=", "unauthorized")
+    .where("at", ">", new Date(Date.parse(at) - JOINED_MS).toISOString())
+    .orderBy("at", "desc")
+    .executeTakeFirst();
+  const count = Number.parseInt(earlier?.detail ?? "0", 10) + 1;
+  const detail = count === 1 ? "1 wrong code" : `${count} wrong codes`;
+  if (earlier === undefined) return writeAudit(db, { ...entry, result: "unauthorized", detail });
+  await db.updateTable("audit").set({ detail }).where("id", "=", earlier.id).execute();
+}
+
 export interface AuditFilter {
   /** Teams whose entries are listed; "" for requests of nobody known. */
   readonly teams: readonly string[];

@@ -9,6 +9,7 @@ import {
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
+import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
 import type { Tables } from "./tables.ts";
@@ -164,5 +165,6 @@ const migrationsBy = (clock: Clock): Record<string, Migration> => ({
 const LATER = {
   "2026-12-alerting": ALERTING,
   "2026-12-pace": PACE,
+  "2026-12-phone-numbers": NUMBERS,
   "2026-12-row-sums": ROW_SUMS,
 } satisfies Record<string, Migration>;

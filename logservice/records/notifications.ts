@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { SECRETS, type SecretMember } from "./notification-members.ts";
+import { dropStates, unconfirmedOf } from "./number-states.ts";
 import type { ProjectKey } from "./projects.ts";
 import { changedAt, newId } from "./row.ts";
 import type { Seal } from "./seal.ts";
@@ -49,7 +50,10 @@ export async function addNotification(
   const id = newId();
   await db
     .insertInto("notifications")
-    .values({ ...rowOf(notification, id, seal), team_id, id, webhook_secrets: "", created_at: now, updated_at: now })
+    .values({
+      ...{ ...rowOf(notification, id, seal), team_id, id },
+      ...{ webhook_secrets: "", number_states: "[]", created_at: now, updated_at: now },
+    })
     .execute();
   return id;
 }
@@ -65,6 +69,7 @@ export async function updateNotification(
     .set({ ...rowOf(notification, id, seal), updated_at: changedAt(now) })
     .where("id", "=", id)
     .execute();
+  await dropStates(db, id, notification.type === "sms" ? (notification.sms_numbers ?? []) : []);
 }
 
 export async function removeNotification(db: Kysely<Tables>, id: string): Promise<void> {
@@ -83,12 +88,14 @@ export async function listUnopened({
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
   // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
   const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
-  const { team_id: _, webhook_secrets, ...fields } = row;
+  const { team_id: _, webhook_secrets, number_states, ...fields } = row;
+  const sms_numbers = JSON.parse(row.sms_numbers);
   return {
     ...fields,
     signed: webhook_secrets !== "",
     email_addresses: JSON.parse(row.email_addresses),
-    sms_numbers: JSON.parse(row.sms_numbers),
+    sms_numbers,
+    unconfirmed_numbers: unconfirmedOf(row.type, sms_numbers, number_states),
     ...Object.fromEntries(secrets),
   } as Notification;
 }

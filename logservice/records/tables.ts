@@ -160,6 +160,8 @@ export interface NotificationRow extends Changed, OfProject {
   pagerduty_service_key: string;
   /** The secrets that sign what is posted to `webhook_url`: JSON, encrypted by seal.ts, or "". */
   webhook_secrets: string;
+  /** JSON of how far the confirmation of each number is: see number-states.ts. */
+  number_states: string;
 }
 
 export interface SearchRow extends Changed, OfProject {

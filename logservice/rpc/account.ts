@@ -41,8 +41,9 @@ export const account: Handlers<"start_sign_in" | "poll_sign_in" | "confirm_sign_
     return { email: row.email };
   },
 
-  async sign_out(service, _, { grant }) {
-    const hash = await removeCredential(service.records.db, grant);
+  async sign_out(service, _, { grant, address }) {
+    const at = new Date(service.nowMs()).toISOString();
+    const hash = await removeCredential(service.records.db, grant, { at, address });
     if (hash !== undefined) service.exchanges.end(hash, "you signed out");
     return undefined;
   },

@@ -41,6 +41,10 @@ export interface Service {
     take(team: string, notification: Notification, people: readonly string[]): void;
     /** Sends a test of a notification and waits for the outcome. */
     send(notification: Notification, message: AlertMessage, signal: AbortSignal): Promise<DeliveryOutcome>;
+    /** Counts text messages with codes. Throws as `take` does. */
+    takeCodes(team: string, numbers: readonly string[], people: readonly string[]): void;
+    /** Sends a number the code that confirms it and waits for the outcome. */
+    sendCode(number: string, code: string): Promise<DeliveryOutcome>;
   };
   /** Whether the operator has set a provider of text messages. */
   readonly isTexting: boolean;

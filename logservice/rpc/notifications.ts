@@ -1,5 +1,5 @@
 import type { Kysely } from "kysely";
-import type { NotificationInput } from "../../schema/rpc.generated.ts";
+import type { Notification, NotificationInput } from "../../schema/rpc.generated.ts";
 import { alertsUsing } from "../alerts/stored-alerts.ts";
 import { RpcError } from "../error.ts";
 import { readEmailAddress } from "../mail/address.ts";
@@ -13,11 +13,13 @@ import {
   removeNotification,
   updateNotification,
 } from "../records/notifications.ts";
+import { confirmNumber, isNumberConfirmed, type NumberCode } from "../records/number-states.ts";
 import { getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import { refuseMore } from "../records/team-limits.ts";
 import { listMembers } from "../records/teams.ts";
 import { type Call, changeRecords, type Handlers, projectOf, type Service } from "./call.ts";
+import { codesFor, numbersOf, refuseUnconfirmable, sendCodes, tryCode } from "./confirm-numbers.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
 
@@ -28,42 +30,54 @@ export const notifications: Handlers<
   | "update_notification"
   | "remove_notification"
   | "rotate_webhook_secret"
+  | "confirm_notification"
 > = {
-  async get_notifications({ records }, { project_id }, call) {
+  async get_notifications(service, { project_id }, call) {
+    const { records } = service;
     const project = projectOf(call, project_id);
     await getProject(records.db, project);
-    return { notifications: (await listNotifications(records, project)).map(masked) };
+    return { notifications: (await listNotifications(records, project)).map((one) => shown(service, one)) };
   },
 
-  async get_notification({ records }, { project_id, notification_id }, call) {
-    return { notification: masked(await getNotification(records, projectOf(call, project_id), notification_id)) };
+  async get_notification(service, { project_id, notification_id }, call) {
+    const notification = await getNotification(service.records, projectOf(call, project_id), notification_id);
+    return { notification: shown(service, notification) };
   },
 
   async add_notification(service, { notification }, call) {
+    let codes: readonly NumberCode[] = [];
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       check(notification);
       await refuseStrangers(service, db, call, notification);
       await getProject(db, projectOf(call, notification.project_id));
       await refuseMore(db, call.grant.team, "notifications", service.teamLimits);
-      const id = await addNotification({ db, seal: service.records.seal }, call.grant.team, notification, now);
+      const { seal } = service.records;
+      const id = await addNotification({ db, seal }, call.grant.team, notification, now);
+      codes = await codesFor(service, db, call, { id, numbers: numbersOf(notification) });
       return { projectId: notification.project_id, targetId: id, detail: notification.name };
     });
+    await sendCodes(service, id, codes);
     return { id };
   },
 
   async update_notification(service, { notification: change }, call) {
     const { seal } = service.records;
+    let codes: readonly NumberCode[] = [];
     await changeRecords(service, call, async (db, now) => {
       const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
-      check(notification);
+      check(notification, before);
       await refuseStrangers(service, db, call, notification);
       await updateNotification({ db, seal }, change.id, notification, now);
+      const old = new Set(numbersOf(before));
+      const numbers = numbersOf(notification).filter((number) => !old.has(number));
+      codes = await codesFor(service, db, call, { id: change.id, numbers });
       await makeDue(db, change.id, now);
       return { projectId: change.project_id, targetId: change.id, detail: notification.name };
     });
     // The deliveries that wait for it may be sent now.
     service.deliveries.kick(change.id);
+    await sendCodes(service, change.id, codes);
     return undefined;
   },
 
@@ -99,11 +113,46 @@ export const notifications: Handlers<
     });
     return { secret };
   },
+
+  async confirm_notification(service, { project_id, notification_id, sms_number, code = "", resend = false }, call) {
+    const { records } = service;
+    const notification = await getNotification(records, projectOf(call, project_id), notification_id);
+    refuseUnconfirmable(service, notification, sms_number);
+    const isConfirmed = await isNumberConfirmed(records.db, notification_id, sms_number);
+    const changed = { projectId: project_id, targetId: notification_id, detail: notification.name };
+    if (resend) {
+      if (isConfirmed) throw new RpcError("conflict", `${sms_number} is confirmed already`);
+      let codes: readonly NumberCode[] = [];
+      await changeRecords(service, call, async (db) => {
+        codes = await codesFor(service, db, call, { id: notification_id, numbers: [sms_number] });
+        return changed;
+      });
+      const [failure] = await sendCodes(service, notification_id, codes);
+      if (failure !== undefined) throw new RpcError("notification_failed", failure);
+      return undefined;
+    }
+    if (code.trim() === "")
+      throw new RpcError("invalid", "code: is required: send the code that the number was sent, or resend for another");
+    // A browser may send the right code again.
+    if (isConfirmed) return undefined;
+    await tryCode(service, call, { projectId: project_id, id: notification_id, number: sms_number }, code);
+    await changeRecords(service, call, async (db) => {
+      await confirmNumber(db, notification_id, sms_number);
+      return changed;
+    });
+    return undefined;
+  },
 };
 
+/** A notification as clients are shown it. */
+function shown({ account }: Service, notification: Notification): Notification {
+  const one = masked(notification);
+  return account.signUp.kind === "open" ? one : { ...one, unconfirmed_numbers: [] };
+}
+
 /** Checks what the schema cannot express. */
-function check(notification: NotificationInput): void {
-  refuseMasks(notification);
+function check(notification: NotificationInput, before?: Notification): void {
+  refuseMasks(notification, before);
   const { needed } = MEMBERS[notification.type];
   const value = notification[needed];
   if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);

@@ -1,7 +1,11 @@
-import { addToken, listTokens, refuseOfRemoved, removeToken } from "../access/tokens.ts";
+import type { Kysely } from "kysely";
+import { addToken, expiryOf, listTokens, refuseOfRemoved, removeToken } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
+import type { Tables } from "../records/tables.ts";
 import { refuseMore } from "../records/team-limits.ts";
-import { changeRecords, type Handlers, missingScopes } from "./call.ts";
+import { type Call, changeRecords, type Handlers, missingScopes } from "./call.ts";
+import { isZeroTime } from "./read-input.ts";
+import { readTimeInput } from "./read-range.ts";
 
 export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async get_tokens({ records }, _, { grant }) {
@@ -13,13 +17,15 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     if (beyond.length > 0) {
       throw new RpcError("forbidden", `this token lacks ${beyond.join(", ")} itself and cannot grant it`);
     }
+    const expiresAt = readExpiry(token.expires_at, service.nowMs());
     let secret = "";
     await changeRecords(service, call, async (db, now) => {
+      await refuseLater(db, call, expiresAt);
       // Also what a token of theirs makes is found when a person is removed.
       const { team, by } = call.grant;
       await refuseOfRemoved(db, call.grant);
       await refuseMore(db, team, "tokens", service.teamLimits);
-      const addedToken = await addToken(db, { ...token, team, by }, now);
+      const addedToken = await addToken(db, { ...token, team, by, ...(expiresAt !== undefined && { expiresAt }) }, now);
       secret = addedToken.secret;
       return { targetId: addedToken.id, detail: token.description ?? "" };
     });
@@ -37,3 +43,21 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     return undefined;
   },
 };
+
+/** The end of a token in the form that it is stored in; undefined if it has none. Throws `invalid` if it is over. */
+function readExpiry(text: string | null | undefined, nowMs: number): string | undefined {
+  if (text === null || text === undefined || text === "" || isZeroTime(text)) return undefined;
+  const atMs = readTimeInput(text, "token.expires_at");
+  if (atMs <= nowMs) throw new RpcError("invalid", "token.expires_at: must be later than now");
+  return new Date(atMs).toISOString();
+}
+
+/** Throws `invalid` if a token would outlive the one that it is made with. */
+async function refuseLater(db: Kysely<Tables>, { grant }: Call, expiresAt: string | undefined): Promise<void> {
+  const last = await expiryOf(db, grant);
+  if (last === null || (expiresAt !== undefined && expiresAt <= last)) return;
+  throw new RpcError(
+    "invalid",
+    `token.expires_at: must be at most ${last}, when the token ends that this one is made with`,
+  );
+}

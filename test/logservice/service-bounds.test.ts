@@ -1,6 +1,7 @@
 // Bounds on both sides, and what must hold when something is forged, repeated or given up.
 
 import { readFileSync } from "node:fs";
+import type { ServerResponse } from "node:http";
 import { connect } from "node:net";
 import { connect as connectTls } from "node:tls";
 import { gzipSync } from "node:zlib";
@@ -12,7 +13,7 @@ import { RequestRate } from "../../logservice/http/request-rate.ts";
 import { listen } from "../../logservice/http/server.ts";
 import { LIMITS } from "../../logservice/limits.ts";
 import { readTeamLimits } from "../../logservice/records/team-limits.ts";
-import { startTestService } from "../support/service.ts";
+import { sendTo, startTestService } from "../support/service.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
 
@@ -361,4 +362,64 @@ t.test("TLS from 1.2 on", async (t) => {
   t.equal(await versionOf("TLSv1.1"), "refused");
   t.equal(await versionOf("TLSv1.2"), "TLSv1.2");
   t.equal(await versionOf("TLSv1.3"), "TLSv1.3");
+});
+
+t.test("one address has its share of connections, and of requests by a proxy", async (t) => {
+  const limits = { ...LIMITS, connectionsPerAddress: 2 };
+  const held: ServerResponse[] = [];
+  const hold = (_: unknown, response: ServerResponse) => void held.push(response);
+  const start = async (more: Partial<Parameters<typeof listen>[1]>) => {
+    const server = await listen(hold, { host: "127.0.0.1", port: 0, limits, clock: systemClock, ...more });
+    t.teardown(() => server.close(0));
+    return server.port;
+  };
+  const open = (port: number) => {
+    const socket = connect({ host: "127.0.0.1", port });
+    t.teardown(() => socket.destroy());
+    let isClosed = false;
+    socket.once("close", () => {
+      isClosed = true;
+    });
+    socket.on("error", () => {});
+    socket.write("GET / HTTP/1.1\r\nHost: x\r\n\r\n");
+    return { socket, isClosed: () => isClosed };
+  };
+  const strict = await start({ isShared: () => false });
+  const first = open(strict);
+  open(strict);
+  await until("two requests", () => held.length === 2);
+  const third = open(strict);
+  await until("the end of the third", third.isClosed);
+  t.equal(held.length, 2);
+  first.socket.destroy();
+  await until("a place for another", async () => {
+    open(strict);
+    return held.length === 3;
+  });
+  held.length = 0;
+  const lax = await start({ isShared: () => true });
+  for (let i = 0; i < 3; i++) open(lax);
+  await until("three requests of a proxy", () => held.length === 3);
+
+  // Whom a proxy names is bounded by requests.
+  held.length = 0;
+  const proxied = await start({
+    isShared: (address) => address === "127.0.0.1",
+    addressOf: ({ headers }) => String(headers["x-forwarded-for"] ?? "127.0.0.1"),
+  });
+  const ask = (from: string) => sendTo(proxied, { method: "GET", path: "/", headers: { "x-forwarded-for": from } });
+  const answers = [ask("192.0.2.1"), ask("192.0.2.1")];
+  await until("two requests of one", () => held.length === 2);
+  const refused = await ask("192.0.2.1");
+  t.match([refused.status, refused.json.type], [429, "rate_limited"]);
+  answers.push(ask("192.0.2.2"), ask("2001:db8::1"), ask("2001:db8::2"));
+  await until("those of others", () => held.length === 5);
+  t.equal((await ask("2001:db8::3")).status, 429, "one network of 64 bits");
+  for (const response of held) response.end();
+  for (const answer of answers) t.equal((await answer).status, 200);
+  held.length = 0;
+  const again = ask("192.0.2.1");
+  await until("a place again", () => held.length === 1);
+  held[0]!.end();
+  t.equal((await again).status, 200);
 });

@@ -140,6 +140,7 @@ t.test("words that cannot be meant", async (t) => {
       1,
       /^error: mails from 192\.0\.2\.1 need a sender, as no address ends in a number\n {2}add --mail-from logs@/,
     ],
+    [["service", "start", "--data", "data", "--hsts", "1 year"], 2, /^error: --hsts 1 year is not a time: /],
     [["service", "start", "--data", "data", "--address", "nowhere"], 2, /^error: "nowhere" is not an address\n/],
     [
       ["service", "start", "--data", "data", "--tls-cert", "no.pem"],
@@ -181,6 +182,16 @@ t.test("words that cannot be meant", async (t) => {
       ["service", "token", "add", "--data", "data", "--scope", "all,events:eat"],
       2,
       /^error: there is no scope "events:eat"\n/,
+    ],
+    [
+      ["service", "token", "add", "--data", "data", "--scope", "all", "--expires", "soon"],
+      2,
+      /^error: --expires soon is not a time: "soon" is not a duration\n/,
+    ],
+    [
+      ["service", "token", "add", "--data", "data", "--scope", "all", "--expires", "0d"],
+      2,
+      /^error: --expires 0d is now\n {2}write --expires 30d\n/,
     ],
     [["service", "token", "rm", "--data", "data"], 2, /^error: tool service token rm needs an id\n/],
     [["service", "token", "rm", "tok_absent", "--data", "data"], 1, /^error: there is no such token\n/],

@@ -29,6 +29,7 @@ const OTHER_ANSWERS: Partial<Record<Name, readonly [status: number, type: string
   retry_delivery: [404, "not_found"],
   test_alert: [502, "notification_failed"],
   rotate_webhook_secret: [409, "conflict"],
+  confirm_notification: [409, "conflict"],
   confirm_sign_in: [404, "not_found"],
   remove_team: [409, "conflict"],
   add_member_link: [404, "not_found"],

@@ -193,6 +193,17 @@ t.test("headers that browsers look at", async (t) => {
     const answer = await service.send({ method, path, headers });
     const values = [answer.headers["x-content-type-options"], answer.headers["x-frame-options"]];
     t.same(values, ["nosniff", "DENY"], `${method} ${path} ${answer.status}`);
+    t.equal(answer.headers["strict-transport-security"], undefined, "plain http");
+  }
+  for (const [account, wanted] of [
+    [{ publicUrl: "https://logs.example.com" }, "max-age=86400"],
+    [{ publicUrl: "https://logs.example.com", hstsSeconds: 60 }, "max-age=60"],
+    [{ publicUrl: "https://logs.example.com", hstsSeconds: 0 }, undefined],
+    [{ publicUrl: "http://localhost:5000", hstsSeconds: 60 }, undefined],
+  ] as const) {
+    const secure = await startTestService(t, { account });
+    const { headers } = await secure.send({ method: "GET", path: "/_health" });
+    t.equal(headers["strict-transport-security"], wanted, JSON.stringify(account));
   }
   const page = await service.send({ method: "GET", path: "/reference" });
   const policy = "default-src 'none'; style-src 'unsafe-inline'; img-src 'self'; frame-ancestors 'none'";

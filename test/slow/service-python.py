@@ -101,6 +101,8 @@ alert = {"project_id": project, "name": "errors", "query": "error", "severity": 
          "threshold": 0, "notification_id": notification}
 expect("rotate_webhook_secret", {"project_id": project, "notification_id": notification}, 200,
        lambda a: len(a["secret"]) > 20)
+expect("confirm_notification", {"project_id": project, "notification_id": notification, "sms_number": "+1 555 0100",
+                                "code": "123456"}, 409, lambda a: a["type"] == "conflict")
 # Nobody is there: whoever asked is told why.
 expect("test_alert", {"alert": alert}, 502, lambda a: a["type"] == "notification_failed")
 expect("preview_alert", {"alert": alert, "start": "2026-01-01T00:00:00Z", "stop": "2026-01-01T01:00:00Z"}, 200,

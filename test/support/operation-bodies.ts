@@ -97,6 +97,9 @@ export const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["in
   get_deliveries: ({ project, alert }) => ({ project_id: project, alert_id: alert, status: "failed", limit: 5 }),
   retry_delivery: ({ project }) => ({ project_id: project, delivery_id: "dlv_absent" }),
   rotate_webhook_secret: ({ project, notification }) => ({ project_id: project, notification_id: notification }),
+  confirm_notification: ({ project, notification }) => ({
+    ...{ project_id: project, notification_id: notification, sms_number: "+1 555 0100", code: "123456" },
+  }),
   get_searches: ({ project }) => ({ project_id: project }),
   add_search: ({ project }) => ({ search: { project_id: project, name: "new", query: "status >= 500" } }),
   update_search: ({ project, search }) => ({ search: { id: search, project_id: project, name: "slower" } }),

@@ -75,7 +75,10 @@ export async function startTestService(
     readonly notify?: NonNullable<StartOptions["notify"]>;
     /** Who may come in, how, and where. */
     readonly account?: Partial<
-      Pick<StartOptions, "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "port" | "tls">
+      Pick<
+        StartOptions,
+        "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "port" | "tls" | "hstsSeconds"
+      >
     >;
   } = {},
 ): Promise<TestService> {

@@ -38,7 +38,7 @@ export function smsPost(settings: SmsSettings, to: string, text: string): Post {
 }
 
 /** A number as it is dialed (E.164): what people put between the digits is left out. */
-function dialedNumber(number: string): string {
+export function dialedNumber(number: string): string {
   return number.replace(/[^+\d]/g, "");
 }
 

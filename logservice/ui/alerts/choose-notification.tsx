@@ -8,7 +8,7 @@ import { FormField } from "../kit/field.tsx";
 import { useSending } from "../kit/sending.ts";
 import { visibleText } from "../kit/visible.ts";
 import { NEW_NOTIFICATION, NOTIFICATION_PATHS } from "../notifications/draft.ts";
-import { missingFor, NOTIFICATION_KINDS } from "../notifications/kinds.ts";
+import { missingFor, NOTIFICATION_KINDS, unconfirmedText } from "../notifications/kinds.ts";
 import { makeNotification } from "../notifications/make.ts";
 import { NotificationForm } from "../notifications/notification-form.tsx";
 import { NewSecret } from "../notifications/secret-dialog.tsx";
@@ -26,7 +26,7 @@ export interface ChooseProps {
 export function ChooseNotification({ notifications, chosen, wrong, clash, onChoose, onMake }: ChooseProps) {
   const all = notifications.value.value;
   const one = all?.find(({ id }) => id === chosen);
-  const missing = one && session.value && missingFor(one.type, session.value);
+  const missing = one && ((session.value && missingFor(one.type, session.value)) ?? unconfirmedText(one));
   return (
     <>
       <FormField

@@ -6,6 +6,8 @@ export type SentencePart = string | { readonly value: string };
 /** The sentence of an audit entry after the person who did it: `invited`, the address, `as admin`. */
 export function sentenceOf(entry: Pick<AuditEntry, "operation" | "target_id" | "detail" | "result">): SentencePart[] {
   const { operation, target_id, detail, result } = entry;
+  if (result === "unauthorized" && /^\d+ wrong codes?$/.test(detail))
+    return [operation === "confirm_sign_in" ? "failed to sign in with" : "failed to confirm a number with", detail];
   if (result === "unauthorized") return ["tried", { value: operation }, "without a valid sign-in or token"];
   if (result === "forbidden") return ["tried", { value: operation }, "and may not do that"];
   const sentence = Object.hasOwn(SENTENCES, operation) ? SENTENCES[operation] : undefined;
@@ -37,6 +39,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   add_search: "created the search @",
   add_team: "created the team #",
   add_token: "created the API token @",
+  confirm_notification: "confirmed a number of the notification @, or asked for a code",
   confirm_sign_in: "signed in",
   export: "exported %",
   query: "ran SQL",

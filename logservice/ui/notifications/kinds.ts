@@ -1,4 +1,4 @@
-import type { NotificationInput } from "../../../schema/rpc.generated.ts";
+import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
 
 export type NotificationKind = NotificationInput["type"];
 
@@ -34,4 +34,15 @@ export function missingFor(kind: NotificationKind, { isMailing, isTexting }: Sen
   if (kind === "sms" && !isTexting)
     return "This service sends no text messages yet: its operator has to start it with --sms. What is saved is sent then.";
   return undefined;
+}
+
+/** Says which numbers of a notification get nothing yet; undefined if all of them do. */
+export function unconfirmedText({
+  sms_numbers,
+  unconfirmed_numbers: { length },
+}: Pick<Notification, "sms_numbers" | "unconfirmed_numbers">): string | undefined {
+  if (length === 0) return undefined;
+  const where = "Type the code on the page of the notification.";
+  if (length < sms_numbers.length) return `${length} of its ${sms_numbers.length} numbers are not confirmed. ${where}`;
+  return `${length === 1 ? "Its number is" : "Its numbers are"} not confirmed, so nobody is told. ${where}`;
 }

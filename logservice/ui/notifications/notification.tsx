@@ -14,6 +14,7 @@ import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
+import { ConfirmNumbers } from "./confirm-numbers.tsx";
 import { Deliveries } from "./deliveries.tsx";
 import { draftOfNotification, maskOf, membersOf, NEW_NOTIFICATION, NOTIFICATION_PATHS } from "./draft.ts";
 import { missingFor } from "./kinds.ts";
@@ -161,6 +162,7 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
           }}
         />
       </section>
+      <ConfirmNumbers of={of} notification={notification} />
       {mayDo("alerts:write") && (
         <section class="card" aria-labelledby="test">
           <h2 id="test">Test</h2>

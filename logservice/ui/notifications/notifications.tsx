@@ -7,7 +7,7 @@ import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
 import { listed, maskOf } from "./draft.ts";
-import { missingFor, NOTIFICATION_KINDS } from "./kinds.ts";
+import { missingFor, NOTIFICATION_KINDS, unconfirmedText } from "./kinds.ts";
 
 /** The notifications of a project: whom alerts notify. */
 export function Notifications({ projectId }: { readonly projectId: string }) {
@@ -73,6 +73,14 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
             {" "}
             <span class="tag warning" title={missing}>
               not sent by this service
+            </span>
+          </>
+        )}
+        {one.unconfirmed_numbers.length > 0 && (
+          <>
+            {" "}
+            <span class="tag warning" title={unconfirmedText(one)}>
+              not confirmed
             </span>
           </>
         )}

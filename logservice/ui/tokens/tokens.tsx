@@ -2,8 +2,10 @@ import { useState } from "preact/hooks";
 import type { Scope, Token } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
+import { serviceNow } from "../data/clock.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { FormField } from "../kit/field.tsx";
 import { FormDialog } from "../kit/form-dialog.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
@@ -118,6 +120,11 @@ export function Tokens() {
   );
 }
 
+const DAY_MS = 24 * 3_600_000;
+
+/** The day of a time, in UTC. */
+const dayOf = (time: string) => time.slice(0, 10);
+
 /** When it was created, and by whom if that was a person. */
 function Created({ token }: { readonly token: Token }) {
   return (
@@ -129,6 +136,11 @@ function Created({ token }: { readonly token: Token }) {
           by <Text text={token.created_by} />
         </div>
       )}
+      {token.expires_at !== null && (
+        <div class="hint">
+          {Date.parse(token.expires_at) <= serviceNow() ? "ended" : "ends"} on {dayOf(token.expires_at)}
+        </div>
+      )}
     </>
   );
 }
@@ -136,8 +148,9 @@ function Created({ token }: { readonly token: Token }) {
 function AddToken({ onClose }: { onClose(): void }) {
   const [description, setDescription] = useState("");
   const [scopes, setScopes] = useState<ReadonlySet<Scope>>(new Set(["events:write"]));
+  const [days, setDays] = useState("");
   const [made, setMade] = useState("");
-  const sending = useSending(["token.description", "token.scopes"]);
+  const sending = useSending(["token.description", "token.scopes", "token.expires_at"]);
   const toggle = (scope: Scope): void => {
     const next = new Set(scopes);
     if (!next.delete(scope)) next.add(scope);
@@ -157,7 +170,9 @@ function AddToken({ onClose }: { onClose(): void }) {
       isBlocked={scopes.size === 0}
       onSend={() =>
         void sending.send(async () => {
-          const { id } = await call("add_token", { token: { description: description.trim(), scopes: [...scopes] } });
+          const ends = days === "" ? {} : { expires_at: new Date(serviceNow() + Number(days) * DAY_MS).toISOString() };
+          const token = { description: description.trim(), scopes: [...scopes], ...ends };
+          const { id } = await call("add_token", { token });
           setMade(id);
         })
       }
@@ -171,6 +186,7 @@ function AddToken({ onClose }: { onClose(): void }) {
         value={description}
         onText={setDescription}
       />
+      <EndsField days={days} wrong={sending.wrongAt("token.expires_at")} onChoose={setDays} />
       <fieldset class="field">
         <legend>Scopes</legend>
         <div class="row">
@@ -217,5 +233,29 @@ function AddToken({ onClose }: { onClose(): void }) {
         <p class="note warning">With tokens:write it can create other tokens, with any scope that it has itself.</p>
       )}
     </FormDialog>
+  );
+}
+
+/** When a new token ends, in days from now; "" for never. */
+function EndsField({
+  days,
+  wrong,
+  onChoose,
+}: {
+  readonly days: string;
+  readonly wrong: string | undefined;
+  onChoose(days: string): void;
+}) {
+  return (
+    <FormField label="Ends" hint="From then on the programs that use it are refused." wrong={wrong}>
+      {(control) => (
+        <select {...control} value={days} onChange={(event) => onChoose(event.currentTarget.value)}>
+          <option value="">Never</option>
+          <option value="30">After 30 days</option>
+          <option value="90">After 90 days</option>
+          <option value="365">After a year</option>
+        </select>
+      )}
+    </FormField>
   );
 }

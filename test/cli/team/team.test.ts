@@ -482,8 +482,51 @@ t.test("tokens of CI, and TOOL_CONFIG", async (t) => {
     stderr: /set TOOL_CONFIG to what tool team ci prints/,
   });
   t.match(await run("team ci ls"), { code: 0, stdout: "", stderr: /^there are no CI tokens\n/ });
+  const madeTokens = () =>
+    service.records.db.selectFrom("audit").select("id").where("operation", "=", "add_ci_token").execute();
+  const earlier = await madeTokens();
   t.match(await run("team ci --copy"), { code: 1, stdout: "", stderr: /^error: there is no clipboard/ });
-  t.match(await run("team ci ls --format json"), { code: 0, stdout: '{\n  "tokens": []\n}\n' }, "that one was revoked");
+  t.same(await madeTokens(), earlier, "it is looked for before a token is made");
+  t.match(await run("team ci ls --format json"), { code: 0, stdout: '{\n  "tokens": []\n}\n' }, "none was made");
+});
+
+t.test("a removal asks on a terminal what becomes of the person's tokens", async (t) => {
+  const service = await startTestService(t);
+  const { env } = await signedIn(t, service);
+  const tokensLeft = async () => (await service.call("get_tokens")).json.tokens.length;
+  const question = "End them, too? Programs that use them are refused at once (y/n): ";
+  const leaving = async (email: string) => {
+    const one = await signedIn(t, service, { email, role: "admin" });
+    t.equal((await one.run("team ci --name build")).code, 0);
+    for (const scopes of [["events:read"], ["tokens:write"]]) {
+      const token = { description: `of ${scopes}`, scopes };
+      t.equal((await service.call("add_token", { token }, one.entry.token)).status, 200);
+    }
+  };
+  const remove = (email: string, answers: readonly string[]) =>
+    typeInto(
+      t,
+      ["team", "members", "rm", email],
+      answers.map((answer) => [question, answer] as const),
+      { env },
+    );
+  await leaving("kim@example.com");
+  const kept = await remove("kim@example.com", ["perhaps", "n"]);
+  t.match(
+    kept.text,
+    /made these tokens, which go on working unless they are ended:\r\n {2}tok_\w+ {2}API {2}of events:read\r\n {2}tok_\w+ {2}CI {2}build\r\n/,
+  );
+  t.match(
+    kept.text,
+    /removed kim@example\.com from owner\r\ntokens that kim@example\.com made still work: tok_\w+, tok_\w+/,
+  );
+  const before = await tokensLeft();
+  await leaving("eve@example.com");
+  const ended = await remove("eve@example.com", ["y"]);
+  t.match(ended, { code: 0, text: /removed eve@example\.com from owner\r\n$/ });
+  t.equal(await tokensLeft(), before);
+  await signedIn(t, service, { email: "bob@example.com" });
+  t.match(await remove("bob@example.com", []), { code: 0, text: /^removed bob@example\.com from owner\r\n$/ });
 });
 
 t.test("on a terminal", async (t) => {

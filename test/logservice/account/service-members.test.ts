@@ -589,6 +589,43 @@ t.test("who made a token is said, and one of a removed person makes no others", 
   t.equal((await add(bearer(service.owner), ["tokens:read"])).status, 200, "those of the machine have nobody to leave");
 });
 
+t.test("a token ends when it was told to, and what it makes with it", async (t) => {
+  let nowMs = Date.parse("2026-11-24T10:00:00Z");
+  const service = await startTestService(t, { nowMs: () => nowMs });
+  const add = (more: object, by = service.owner) =>
+    service.call("add_token", { token: { scopes: ["tokens:read", "tokens:write"], ...more } }, by);
+  const end = "2026-12-24T10:00:00.000Z";
+  const token = (await add({ expires_at: "2026-12-24T11:00:00+01:00" })).json.id;
+  const ends = async () =>
+    (await service.call("get_tokens")).json.tokens.map((one: { expires_at: string | null }) => one.expires_at);
+  t.same(
+    (await ends()).filter((one: string | null) => one !== null),
+    [end],
+  );
+  const rows: [more: object, status: number, message?: RegExp][] = [
+    [{ expires_at: "2026-11-24T10:00:00Z" }, 400, /^token\.expires_at: must be later than now$/],
+    [{ expires_at: "soon" }, 400, /^token\.expires_at: must be a time like/],
+    [{ expires_at: null }, 200],
+    [{ expires_at: "0001-01-01T00:00:00Z" }, 200],
+    [{ expires_at: "" }, 200],
+  ];
+  for (const [more, status, message] of rows) {
+    const answer = await add(more);
+    t.equal(answer.status, status, JSON.stringify(more));
+    if (message !== undefined) t.match(answer.json.message, message);
+  }
+  const outlives = `token.expires_at: must be at most ${end}, when the token ends that this one is made with`;
+  t.equal((await add({}, token)).json.message, outlives);
+  t.equal((await add({ expires_at: "2026-12-24T10:00:01Z" }, token)).json.message, outlives);
+  t.equal((await add({ expires_at: end }, token)).status, 200);
+  nowMs = Date.parse(end) - 1;
+  t.equal((await service.call("get_tokens", {}, token)).status, 200);
+  nowMs++;
+  const { status, json } = await service.call("get_tokens", {}, token);
+  t.match([status, json.message], [401, "this token has expired: its time was set when it was made; make another one"]);
+  t.match((await service.call("get_tokens", {}, `${token.slice(0, -1)}x`)).json.message, /is not known/);
+});
+
 t.test("a restored backup signs nobody in who may have been removed since", async (t) => {
   const { service } = await start(t);
   const folder = t.testdir();

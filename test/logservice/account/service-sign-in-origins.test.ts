@@ -170,6 +170,7 @@ t.test("no page is shown in a frame, kept, or told to others", async (t) => {
     const kept = {
       csp: headers["content-security-policy"],
       frame: headers["x-frame-options"],
+      transport: headers["strict-transport-security"],
       sniff: headers["x-content-type-options"],
       cache: headers["cache-control"],
       referrer: headers["referrer-policy"],
@@ -178,6 +179,7 @@ t.test("no page is shown in a frame, kept, or told to others", async (t) => {
     const wanted = {
       csp: CSP,
       frame: "DENY",
+      transport: "max-age=86400",
       sniff: "nosniff",
       cache: "no-store",
       referrer: "same-origin",

@@ -562,3 +562,41 @@ t.test("OpenID: a callback in another browser, and one that comes twice", async 
   t.equal((await window.open(callback)).status, 400, "once");
   t.end();
 });
+
+t.test("the audit has wrong codes in one line, joining by the address, and signing out", async (t) => {
+  const at = await startSignInService(t);
+  const owner = await at.service.person("owner@example.com", "owner");
+  await at.rpc("add_member", { email: ANA, role: "admin" }, owner);
+  await at.mail.mailTo(ANA);
+  const { code, secret } = (await at.rpc("start_sign_in", { email: ANA, team_id: "owner" })).json;
+  const link = linkPartOf((await at.mail.mailTo(ANA, 2)).link);
+  for (const wrong of ["1", "22", "333"]) await at.rpc("confirm_sign_in", { link, code: wrong });
+  t.equal((await at.rpc("confirm_sign_in", { link, code })).status, 200);
+  const { token } = (await at.rpc("poll_sign_in", { secret })).json;
+  // From here on she is of the team, whose audit has what happens.
+  const second = (await at.rpc("start_sign_in", { email: ANA })).json;
+  const other = linkPartOf((await at.mail.mailTo(ANA, 3)).link);
+  for (const wrong of ["1", "22"]) await at.rpc("confirm_sign_in", { link: other, code: wrong });
+  t.equal((await at.rpc("confirm_sign_in", { link: other, code: second.code })).status, 200);
+  t.equal((await at.rpc("sign_out", {}, token)).status, 204);
+  const { window } = await signInWindow(at, ANA);
+  await window.submit(await accountPageOf(window));
+  const rows = await at.service.records.db
+    .selectFrom("audit")
+    .select(["team_id", "actor", "operation", "result", "detail"])
+    .where("actor", "=", ANA)
+    .orderBy("at")
+    .orderBy("id")
+    .execute();
+  t.same(rows.map(({ team_id, operation, result, detail }) => [team_id, operation, result, detail].join(" ")).sort(), [
+    " confirm_sign_in unauthorized 3 wrong codes",
+    "owner accept_invite done admin",
+    "owner confirm_sign_in done ",
+    "owner confirm_sign_in done ",
+    "owner confirm_sign_in done ",
+    "owner confirm_sign_in unauthorized 2 wrong codes",
+    "owner sign_out done ",
+    "owner sign_out done ",
+  ]);
+  t.end();
+});

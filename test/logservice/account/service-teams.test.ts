@@ -132,6 +132,7 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   get_deliveries: [inTheirProject("get_deliveries"), inOwnProject("get_deliveries", 200)],
   retry_delivery: [inTheirProject("retry_delivery"), inOwnProject("retry_delivery", 404)],
   rotate_webhook_secret: [inTheirProject("rotate_webhook_secret"), inOwnProject("rotate_webhook_secret", 404)],
+  confirm_notification: [inTheirProject("confirm_notification"), inOwnProject("confirm_notification", 404)],
   get_searches: [inTheirProject("get_searches"), inOwnProject("get_searches", 200)],
   add_search: [inTheirProject("add_search")],
   update_search: [inTheirProject("update_search"), inOwnProject("update_search", 404)],

@@ -4,9 +4,12 @@ import t, { type Test } from "tap";
 import { pageAt } from "../../../logservice/address/page.ts";
 import { rangeTexts, viewOf } from "../../../logservice/address/view.ts";
 import { PAGERDUTY_URL } from "../../../logservice/notify/settings.ts";
+import { readSmsSettings } from "../../../logservice/notify/sms-settings.ts";
 import { type Received, startReceiver } from "../../support/notify/receiver.ts";
+import { worldOf } from "../../support/notify/world.ts";
 import { startTestService } from "../../support/service.ts";
 import { startMailServer } from "../../support/sign-in/mail-server.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const MINUTE_MS = 60_000;
@@ -249,4 +252,184 @@ t.test("where everybody may sign up, mails go to members alone", async (t) => {
   t.ok(id);
   const changed = { id, project_id: "shop", email_addresses: ["ann@example.com", "victim@example.com"] };
   t.equal((await service.call("update_notification", { notification: changed }, token)).status, 400);
+});
+
+/** A service with a provider of text messages, where everybody may sign up unless told otherwise. */
+async function startTexting(t: Test, { signUp = "open" as "open" | "closed", isAlerting = false } = {}) {
+  const provider = await startReceiver(t);
+  const clock = new TestClock(BEGAN_MS);
+  const form = JSON.stringify({ url: provider.url, form: { To: "{to}", Text: "{text}" } });
+  const settings = { mailer: undefined, sms: readSmsSettings(form), pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: true };
+  const service = await startTestService(t, {
+    ...{ clock, isAlerting, notify: settings },
+    account: { publicUrl: "https://logs.example.com", signUp: { kind: signUp } },
+  });
+  const { call } = service;
+  const place = { project_id: "shop" };
+  t.equal((await call("add_project", { project: { id: "shop", name: "Shop" } })).status, 200);
+  const add = (numbers: readonly string[]) =>
+    call("add_notification", { notification: { ...place, type: "sms", name: "on call", sms_numbers: numbers } });
+  const texts = () =>
+    provider.requests.map(({ body }) => {
+      const sent = new URLSearchParams(body);
+      return { to: sent.get("To")!, text: sent.get("Text")! };
+    });
+  const codeTo = (to: string) => /^\d{6}/.exec(texts().findLast((sent) => sent.to === to)!.text)![0];
+  const about = (notification_id: string, sms_number: string) => ({ ...place, notification_id, sms_number });
+  return {
+    ...{ service, clock, provider, add, texts, codeTo, place },
+    confirm: (id: string, number: string, code: string) => call("confirm_notification", { ...about(id, number), code }),
+    resend: (id: string, number: string) => call("confirm_notification", { ...about(id, number), resend: true }),
+    read: async (id: string) => (await call("get_notification", { ...place, notification_id: id })).json.notification,
+    unconfirmed: async (id: string): Promise<string[]> => {
+      const { unconfirmed_numbers } = (await call("get_notification", { ...place, notification_id: id })).json
+        .notification;
+      return unconfirmed_numbers.map(({ sms_number }: { sms_number: string }) => sms_number);
+    },
+    test: (id: string) =>
+      call("test_alert", {
+        alert: {
+          ...{ ...place, name: "errors", query: "error", severity: "error", operator: ">", threshold: 1 },
+          notification_id: id,
+        },
+      }),
+  };
+}
+
+const otherCode = (code: string) => (code === "000000" ? "111111" : "000000");
+
+t.test("where everybody may sign up, a number gets nothing before it is confirmed", async (t) => {
+  const { service, clock, add, texts, codeTo, confirm, unconfirmed, test, place } = await startTexting(t, {
+    isAlerting: true,
+  });
+  const { id } = (await add(["+1 555 0100", "+1 555 0101"])).json;
+  const sent = texts();
+  t.same(sent.map(({ to }) => to).sort(), ["+15550100", "+15550101"]);
+  const [first] = sent;
+  t.match(
+    first!.text,
+    /^\d{6} is the code to confirm this number for alerts of logs\.example\.com\. It ends in 10 minutes\. If you did not ask for it, ignore it\.$/,
+  );
+  t.same(await unconfirmed(id), ["+1 555 0100", "+1 555 0101"]);
+  t.match((await test(id)).json, {
+    type: "notification_failed",
+    message: "no number of the notification is confirmed: type the code that was sent to it",
+  });
+  const { tell, deliveries } = worldOf(service.records);
+  const nextDelivery = async () => {
+    await tell(id, "triggered", { alertId: `a${texts().length}`, atMs: clock.nowMs() });
+    await service.call("update_notification", { notification: { ...place, id, name: "on call" } });
+    await until("the end of the delivery", async () => {
+      await clock.advance(1_000);
+      return (await deliveries()).every(({ status }) => status !== "waiting");
+    });
+    return (await deliveries()).at(-1)!;
+  };
+  t.match(await nextDelivery(), {
+    status: "failed",
+    failure: "no number of the notification is confirmed: type the code that was sent to it",
+  });
+  t.equal(texts().length, 2, "neither a test nor an alert");
+
+  t.equal((await confirm(id, "+1 555 0100", ` ${codeTo("+15550100").replace(/^.../, "$& ")}`)).status, 204);
+  t.same(await unconfirmed(id), ["+1 555 0101"]);
+  t.equal((await confirm(id, "+1 555 0100", "000000")).status, 204, "sent again");
+  t.equal((await test(id)).status, 204);
+  t.match(await nextDelivery(), { status: "delivered" });
+  t.same(
+    texts()
+      .slice(2)
+      .map(({ to }) => to),
+    ["+15550100", "+15550100"],
+    "the confirmed number alone",
+  );
+  t.match((await confirm(id, "+1 555 0199", "123456")).json, {
+    type: "invalid",
+    message: 'sms_number: "+1 555 0199" is not a number of this notification',
+  });
+  t.match((await confirm(id, "+1 555 0101", "")).json, { message: /^code: is required/ });
+});
+
+t.test("a number that is changed is confirmed again, also one that comes back", async (t) => {
+  const { service, add, codeTo, confirm, unconfirmed, place, texts } = await startTexting(t);
+  const { id } = (await add(["+15550100"])).json;
+  await confirm(id, "+15550100", codeTo("+15550100"));
+  const change = (numbers: readonly string[]) =>
+    service.call("update_notification", { notification: { ...place, id, sms_numbers: numbers } });
+  t.equal((await change(["+15550100", "+15550101"])).status, 204);
+  t.same(await unconfirmed(id), ["+15550101"], "the one that stays is confirmed");
+  t.equal((await change(["+15550101"])).status, 204);
+  t.equal((await change(["+15550100"])).status, 204);
+  t.same(await unconfirmed(id), ["+15550100"]);
+  t.same(
+    texts().map(({ to }) => to),
+    ["+15550100", "+15550101", "+15550100"],
+  );
+});
+
+t.test("codes end, and few are sent", async (t) => {
+  const { service, clock, add, codeTo, confirm, resend, unconfirmed, provider, texts, read } = await startTexting(t);
+  const number = "+15550100";
+  const { id } = (await add([number])).json;
+  const first = codeTo(number);
+  for (const left of ["4 tries are", "3 tries are", "2 tries are", "1 try is"])
+    t.equal((await confirm(id, number, otherCode(first))).json.message, `code: is another one; ${left} left`);
+  t.match((await confirm(id, number, otherCode(first))).json, {
+    type: "conflict",
+    message: "that was the last try with a wrong code: ask for another one by resend",
+  });
+  const ended = {
+    type: "conflict",
+    message: `the code of ${number} has ended, or none was sent: ask for another one by resend`,
+  };
+  t.match((await confirm(id, number, first)).json, ended, "five wrong ones");
+  const audit = (await service.call("get_audit")).json.entries as { result: string }[];
+  const refusal = { operation: "confirm_notification", target_id: id, result: "unauthorized", detail: "5 wrong codes" };
+  const refusals = audit.filter(({ result }) => result === "unauthorized");
+  t.match(refusals, [refusal]);
+  t.equal(refusals.length, 1, "one line for all");
+  t.equal((await resend(id, number)).status, 204);
+  await clock.advance(10 * MINUTE_MS);
+  t.match((await confirm(id, number, codeTo(number))).json, ended, "ten minutes");
+  t.equal((await resend(id, number)).status, 204);
+  const old = codeTo(number);
+  t.equal((await resend(id, number)).status, 204);
+  if (codeTo(number) !== old) t.match((await confirm(id, number, old)).json, { type: "invalid" }, "the one of before");
+  t.equal((await resend(id, number)).status, 204);
+  t.match((await resend(id, number)).json, { type: "rate_limited", message: /^too many codes for numbers/ });
+  // The number is the same for whoever writes it in another way, in another team or none.
+  t.match((await add(["+1 (555) 0100"])).json, { type: "rate_limited" });
+  t.equal(texts().length, 5);
+  t.match((await add(Array.from({ length: 11 }, (_, i) => `+1666010${i}`))).json, {
+    message: /^each number is sent a code, and at most 10 can be at once/,
+  });
+
+  await clock.advance(10 * MINUTE_MS);
+  provider.behave({ status: 500 });
+  t.match((await resend(id, number)).json, {
+    type: "notification_failed",
+    message: "the provider of text messages answered with status 500",
+  });
+  t.match((await read(id)).unconfirmed_numbers, [
+    { sms_number: number, expires_at: null, failure: "the provider of text messages answered with status 500" },
+  ]);
+  provider.behave({ status: 200 });
+  await clock.advance(10 * MINUTE_MS);
+  t.equal((await resend(id, number)).status, 204);
+  t.equal((await confirm(id, number, codeTo(number))).status, 204);
+  t.same(await unconfirmed(id), []);
+  t.match((await resend(id, number)).json, { type: "conflict", message: `${number} is confirmed already` });
+  const rows = await service.records.db.selectFrom("notifications").select("number_states").execute();
+  t.notMatch(JSON.stringify(rows), codeTo(number), "no code is readable in the records");
+});
+
+t.test("where sign-up is closed, numbers need no code", async (t) => {
+  const { add, texts, test, unconfirmed, confirm } = await startTexting(t, { signUp: "closed" });
+  const { id } = (await add(["+15550100"])).json;
+  t.same([texts(), await unconfirmed(id)], [[], []]);
+  t.equal((await test(id)).status, 204);
+  t.match((await confirm(id, "+15550100", "123456")).json, {
+    type: "conflict",
+    message: /^numbers need no confirmation/,
+  });
 });

@@ -436,6 +436,10 @@ t.test("secrets are masked, and a mask that is sent back keeps the secret", asyn
     [() => update({ slack_webhook_url: "https://elsewhere.example.com/****" }), "slack_webhook_url"],
     [() => update({ pagerduty_service_key: "****9999" }), "pagerduty_service_key"],
     [() => update({ webhook_url: masks.webhook_url }), "webhook_url"],
+    [() => update({ slack_webhook_url: "https://hooks.slack.com/services/****" }), "slack_webhook_url"],
+    [() => update({ slack_webhook_url: "https://hooks.slack.com/services/T000/****/new?a=b" }), "slack_webhook_url"],
+    [() => update({ webhook_url: "https://example.com:8443/****/orders" }), "webhook_url"],
+    [() => update({ pagerduty_service_key: "****123456789" }), "pagerduty_service_key"],
     [() => service.call("add_notification", { notification: { ...notification, ...masks } }), "slack_webhook_url"],
   ];
   for (const [send, name] of rows) {

@@ -38,7 +38,7 @@ import {
   NEW_NOTIFICATION,
   notificationProblem,
 } from "../../../logservice/ui/notifications/draft.ts";
-import { missingFor } from "../../../logservice/ui/notifications/kinds.ts";
+import { missingFor, unconfirmedText } from "../../../logservice/ui/notifications/kinds.ts";
 import type { Alert, AlertEpisode, Notification } from "../../../schema/rpc.generated.ts";
 
 const P99 = { what: "p99(duration)", unit: "ms" };
@@ -386,5 +386,16 @@ t.test("notifications: what is sent, and what is refused before", (t) => {
   t.match(missingFor("email", { isMailing: false, isTexting: true }), /--smtp/);
   t.match(missingFor("sms", { isMailing: true, isTexting: false }), /--sms/);
   t.equal(missingFor("slack", { isMailing: false, isTexting: false }), undefined);
+  const numbers = (all: number, unconfirmed: number) => {
+    const one = { sms_number: "+1", expires_at: null, failure: "" };
+    return unconfirmedText({
+      ...{ sms_numbers: Array(all).fill("+1"), unconfirmed_numbers: Array(unconfirmed).fill(one) },
+    });
+  };
+  const where = "Type the code on the page of the notification.";
+  t.equal(numbers(2, 0), undefined);
+  t.equal(numbers(3, 2), `2 of its 3 numbers are not confirmed. ${where}`);
+  t.equal(numbers(1, 1), `Its number is not confirmed, so nobody is told. ${where}`);
+  t.equal(numbers(2, 2), `Its numbers are not confirmed, so nobody is told. ${where}`);
   t.end();
 });

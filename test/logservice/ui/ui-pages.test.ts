@@ -136,6 +136,14 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "confirm_sign_in", target_id: "sig_1" }, "signed in"],
     [{ operation: "add_thing", target_id: "x" }, "add thing x"],
     [{ operation: "constructor" }, "constructor"],
+    [
+      { operation: "confirm_sign_in", target_id: "sig_1", result: "unauthorized", detail: "3 wrong codes" },
+      "failed to sign in with 3 wrong codes",
+    ],
+    [
+      { operation: "confirm_notification", target_id: "n", result: "unauthorized", detail: "1 wrong code" },
+      "failed to confirm a number with 1 wrong code",
+    ],
     [{ operation: "add_alert", result: "forbidden" }, "tried add_alert and may not do that"],
     [{ operation: "/tail", result: "unauthorized" }, "tried /tail without a valid sign-in or token"],
   ];
