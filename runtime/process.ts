@@ -1,5 +1,8 @@
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { Entry } from "../grammar/entry.ts";
+// Not by the door of its folder, as in output.ts.
+import { continuesTrace } from "../grammar/query/trace-lines.ts";
 import type { Clock, Timer } from "../grammar/units/clock.ts";
 import type { Backoff as ConfigBackoff } from "../schema/index.ts";
 import type { CancelSignal } from "./cancel-signal.ts";
@@ -33,6 +36,9 @@ const MAX_STEP_MS = 250;
 
 /** Lines of output that are reported of an app that did not start. */
 const REPORTED_LINES = 20;
+
+/** A program may write indented lines without end. */
+const MAX_TRACE_CHARACTERS = 64 * 1024;
 
 /** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
 const IDLE_CONNECTION_MS = 1_500;
@@ -417,12 +423,20 @@ export class Supervisor {
   #readOutput(group: ProcessGroup): string[] {
     const { entries } = this.#options;
     const lastLines: string[] = [];
+    const isContinuing = (line: string, before: Entry | undefined) =>
+      before !== undefined &&
+      before.message.length + line.length < MAX_TRACE_CHARACTERS &&
+      continuesTrace(line, before.message) &&
+      entries.extend(before, line);
     const read = (stream: Readable | null, from: "stdout" | "stderr") => {
+      // The entry of the line before, if that was plain text.
+      let before: Entry | undefined;
       const lines = new LineSplitter((line) => {
         const { output } = this.#options;
-        if (output !== undefined) {
+        if (output !== undefined && !isContinuing(line, before)) {
           const entry = entryOfLine(line, { level: output[from], nowMs: entries.nowMs, times: output.times });
-          if (entry !== undefined) entries.add(entry);
+          const added = entry && entries.add(entry);
+          before = entry?.message === line ? added : undefined;
         }
         lastLines.push(line.length > 1000 ? `${line.slice(0, 1000)}...` : line);
         if (lastLines.length > REPORTED_LINES) lastLines.shift();

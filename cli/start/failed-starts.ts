@@ -60,16 +60,17 @@ export function showFailureOnce(): (entries: readonly Entry[]) => Entry[] {
   }
 
   function write(start: Start, entry: Entry): Entry[] {
-    const line = comparable(entry);
-    if (start.lines.length <= MAX_LINES) start.lines.push(line);
+    // By lines: which of them are one entry may differ from one start to the next.
+    const lines = comparable(entry);
+    if (start.lines.length <= MAX_LINES) start.lines.push(...lines);
     if (start.held === undefined) return [entry];
     start.held.push(entry);
-    const count = start.expected.get(line) ?? 0;
-    if (count > 0) {
+    for (const line of lines) {
+      const count = start.expected.get(line) ?? 0;
+      if (count === 0) return release(start);
       start.expected.set(line, count - 1);
-      return [];
     }
-    return release(start);
+    return [];
   }
 
   function end(entry: Entry): Entry[] {
@@ -104,8 +105,9 @@ function release(start: Start): Entry[] {
   return held;
 }
 
-function comparable({ level, message, fields }: Entry): string {
-  return withoutPassing(`${level} ${message} ${JSON.stringify(fields)}`);
+function comparable({ level, message, fields }: Entry): string[] {
+  const rest = JSON.stringify(fields);
+  return message.split("\n").map((line) => withoutPassing(`${level} ${line} ${rest}`));
 }
 
 function withoutPassing(text: string): string {

@@ -126,6 +126,10 @@ t.test("starts that fail are shown once each", (t) => {
       [...lines("a", "b"), failed("a", "b"), ...lines("b", "a"), failed("a", "b")],
       [...lines("a", "b"), ends(), SAME],
     ],
+    "lines that are one entry, and several": [
+      [...lines("a\n  at b\n  at c"), failed("a"), ...lines("a\n  at b", "  at c"), failed("a")],
+      [...lines("a\n  at b\n  at c"), ends(), SAME],
+    ],
     "a line of code moved": [
       [...lines("app.js:1"), failed("app.js:1"), ...lines("app.js:2"), failed("app.js:2")],
       [...lines("app.js:1"), ends(), ...lines("app.js:2"), ends()],
