@@ -67,7 +67,9 @@ export function createContext(io: Io, globals: Globals): Context {
     const isBug = isMistake(thrown);
     const message = isBug ? `internal error: ${what}` : what;
     const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
-    await error(message, isBug ? `this is a bug in tool, not in your project: ${again}` : undefined);
+    const isOfConnection = Object.values(CONNECTION).some((sentence) => what.includes(sentence));
+    const remedy = isOfConnection ? "check what it connects to, then run the command again" : undefined;
+    await error(message, isBug ? `this is a bug in tool, not in your project: ${again}` : remedy);
     if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
       await io.stderr.write(`${thrown.stack}\n`);
     return isBug ? EXIT.internal : EXIT.failed;
@@ -103,5 +105,22 @@ function messages(error: Error): string {
   const { cause } = error;
   return cause instanceof Error && !error.message.includes(cause.message)
     ? `${error.message}: ${messages(cause)}`
-    : error.message;
+    : sentenceOf(error);
+}
+
+/** What the system's errors of a connection mean. Without it, the last line would be `read ECONNRESET`. */
+const CONNECTION: Readonly<Record<string, string>> = {
+  ECONNREFUSED: "nothing accepts connections there",
+  ECONNRESET: "the other side ended the connection before its answer was complete",
+  EHOSTUNREACH: "the network has no way to that machine",
+  ENETUNREACH: "the network has no way to that machine",
+  EPIPE: "the other side ended the connection before all was sent",
+  ETIMEDOUT: "the other side did not answer in time",
+};
+
+function sentenceOf(error: Error): string {
+  const { message } = error;
+  const { code = "" } = error as NodeJS.ErrnoException;
+  const isBare = /^(?:(?:read|write|connect) E[A-Z]+\b|socket hang up$)/.test(message);
+  return isBare && Object.hasOwn(CONNECTION, code) ? `${CONNECTION[code]} (${message})` : message;
 }

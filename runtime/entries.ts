@@ -41,9 +41,19 @@ export class EntryLog {
     this.#push({ timestamp: this.#timestamp(), level, message, fields });
   }
 
-  /** An entry of the app's own; a field that the app wrote stays as it wrote it. */
-  add(entry: Entry): void {
-    this.#push({ ...entry, fields: { ...this.common, ...entry.fields } });
+  /** An entry of the app's own; a field that the app wrote stays as it wrote it. Returns what `extend` takes. */
+  add(entry: Entry): Entry {
+    const added = { ...entry, fields: { ...this.common, ...entry.fields } };
+    this.#push(added);
+    return added;
+  }
+
+  /** Adds a line to the message of an entry; false if that was passed on already. */
+  extend(added: Entry, line: string): boolean {
+    const at = this.#batch.lastIndexOf(added);
+    if (at === -1) return false;
+    (added as { message: string }).message += `\n${line}`;
+    return true;
   }
 
   #push(entry: Entry): void {

@@ -1,5 +1,8 @@
 import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
+import type { Entry } from "../grammar/entry.ts";
+// Not by the door of its folder, as in output.ts.
+import { continuesTrace } from "../grammar/query/trace-lines.ts";
 import type { Clock, Timer } from "../grammar/units/clock.ts";
 import type { Backoff as ConfigBackoff } from "../schema/index.ts";
 import type { CancelSignal } from "./cancel-signal.ts";
@@ -22,11 +25,20 @@ const DRAIN_MS = 5_000;
 /** How long a killed group may take to be gone and to deliver its last output. Only uninterruptible sleep takes longer. */
 const LAST_OUTPUT_MS = 500;
 
+/** Between two looks at the ports of an app that does not listen on PORT yet; lsof on macOS takes as long. */
+const LOOK_MS = 250;
+
+/** An app that listened elsewhere for so long will hardly listen on PORT: said then, and not after listen_timeout. */
+const ELSEWHERE_MS = 1_000;
+
 /** Longest time between two polls. If more passed, this process was stopped in between, and so was the app. */
 const MAX_STEP_MS = 250;
 
 /** Lines of output that are reported of an app that did not start. */
 const REPORTED_LINES = 20;
+
+/** A program may write indented lines without end. */
+const MAX_TRACE_CHARACTERS = 64 * 1024;
 
 /** Idle connections to the app are closed early: below the keep-alive time of common servers (gunicorn has 2 s). */
 const IDLE_CONNECTION_MS = 1_500;
@@ -156,6 +168,8 @@ export class Supervisor {
 
   #wait(signal: CancelSignal, { isForOneStart }: Pick<Waiter, "isForOneStart">): Promise<Upstream> {
     if (this.#refusesToWait) return Promise.reject(new Unavailable(STOPPING));
+    // It tells nobody any more: the wait would last as long as the app takes to start.
+    if (signal.aborted) return Promise.reject(signal.reason);
     return new Promise((resolve, reject) => {
       const { listenTimeoutMs } = this.#options;
       const settle = () => {
@@ -307,7 +321,8 @@ export class Supervisor {
     const lastLines = this.#readOutput(group);
     const lived = () => Math.round(this.#clock.monotonicMs() - startedMs);
 
-    const host = await untilListening(port, { exited: group.exited, timeoutMs: listenTimeoutMs }, this.#clock);
+    const wait = { exited: group.exited, timeoutMs: listenTimeoutMs, whileWaiting: this.#tellElsewhere(group, port) };
+    const host = await untilListening(port, wait, this.#clock);
     let stable = false;
     let stableTimer: Timer | undefined;
     if (host !== undefined && !isToEnd()) {
@@ -375,6 +390,28 @@ export class Supervisor {
     return { stable, reason };
   }
 
+  /** Says once which other ports the app listens on, if it does so for a second. To be called while it does not on PORT. */
+  #tellElsewhere({ pid }: ProcessGroup, port: number): (waitedMs: number) => void {
+    const { command, env, entries } = this.#options;
+    // A debugger is no server of the app.
+    let isTold = pid === undefined || /--inspect/.test(`${command} ${env.NODE_OPTIONS}`);
+    let lookMs = LOOK_MS;
+    let sinceMs: number | undefined;
+    return (waitedMs) => {
+      if (isTold || waitedMs < lookMs) return;
+      // Until this look is done.
+      lookMs = Number.POSITIVE_INFINITY;
+      const see = (ports: readonly number[]) => {
+        lookMs = waitedMs + LOOK_MS;
+        sinceMs = ports.length === 0 ? undefined : (sinceMs ?? waitedMs);
+        if (sinceMs === undefined || waitedMs - sinceMs < ELSEWHERE_MS || this.#upstream !== undefined) return;
+        isTold = true;
+        entries.write("warn", "app listens, but not on PORT", { port, listens: ports, hint: portHint(ports, port) });
+      };
+      void listeningPorts(pid!).then(see, () => see([]));
+    };
+  }
+
   /** Nothing to do with the app: no port could be had, or no process. */
   #notStarted(error: Error): RunEnd {
     this.#options.entries.write("error", "app could not be started", { error: error.message });
@@ -386,12 +423,20 @@ export class Supervisor {
   #readOutput(group: ProcessGroup): string[] {
     const { entries } = this.#options;
     const lastLines: string[] = [];
+    const isContinuing = (line: string, before: Entry | undefined) =>
+      before !== undefined &&
+      before.message.length + line.length < MAX_TRACE_CHARACTERS &&
+      continuesTrace(line, before.message) &&
+      entries.extend(before, line);
     const read = (stream: Readable | null, from: "stdout" | "stderr") => {
+      // The entry of the line before, if that was plain text.
+      let before: Entry | undefined;
       const lines = new LineSplitter((line) => {
         const { output } = this.#options;
-        if (output !== undefined) {
+        if (output !== undefined && !isContinuing(line, before)) {
           const entry = entryOfLine(line, { level: output[from], nowMs: entries.nowMs, times: output.times });
-          if (entry !== undefined) entries.add(entry);
+          const added = entry && entries.add(entry);
+          before = entry?.message === line ? added : undefined;
         }
         lastLines.push(line.length > 1000 ? `${line.slice(0, 1000)}...` : line);
         if (lastLines.length > REPORTED_LINES) lastLines.shift();
@@ -477,10 +522,17 @@ function appEnvironment(options: SupervisorOptions, port: number): NodeJS.Proces
   };
 }
 
+interface Wait {
+  readonly exited: Promise<Exit>;
+  readonly timeoutMs: number;
+  /** Called after each look that found nobody, with the time so far. */
+  readonly whileWaiting: (waitedMs: number) => void;
+}
+
 /** The address on which the app accepts connections; undefined if it exited before that, or the time ran out. */
 async function untilListening(
   port: number,
-  { exited, timeoutMs }: { readonly exited: Promise<Exit>; readonly timeoutMs: number },
+  { exited, timeoutMs, whileWaiting }: Wait,
   clock: Clock,
 ): Promise<string | undefined> {
   let ended = false;
@@ -497,6 +549,7 @@ async function untilListening(
     // The function platform stops all processes between two requests, also while an app still starts.
     waitedMs += Math.min(MAX_STEP_MS, nowMs - lookedMs);
     lookedMs = nowMs;
+    if (!ended) whileWaiting(waitedMs);
   }
   return undefined;
 }

@@ -66,6 +66,7 @@ const DOORS: Record<string, readonly string[]> = {
   ],
   "grammar/address": ["ip.ts", "loopback.ts", "network.ts"],
   "grammar/query": [
+    "trace-lines.ts",
     "index.ts",
     "cloudwatch/filter-patterns.ts",
     "edit.ts",

@@ -36,6 +36,8 @@ export interface PackedFile {
 /** The events of a build of an artifact. */
 export type BuildEvent =
   | { readonly kind: "command"; readonly hook: HookName; readonly command: string }
+  /** What the command writes, in any pieces. Not with --verbose, which shows it. */
+  | { readonly kind: "output"; readonly text: string }
   | { readonly kind: "commanded"; readonly hook: HookName; readonly command: string; readonly durationMs: number }
   /** The build succeeds, but the deployment may fail. */
   | { readonly kind: "warning"; readonly message: string; readonly hint?: string }
@@ -145,6 +147,7 @@ async function runBuildHooks(options: BuildOptions): Promise<{ readonly ok: true
     const done = await runCommands(context, commandsForHook(hook, config, inference), {
       env,
       output: context.verbose ? "shown-on-stderr" : "kept",
+      onOutput: (text) => report({ kind: "output", text }),
       onBegin: (command) => report({ kind: "command", hook, command }),
       onEnd: ({ command, durationMs }) => report({ kind: "commanded", hook, command, durationMs }),
     });

@@ -44,6 +44,25 @@ const sdkByPath = {
   },
 };
 
+/**
+ * Packages that few runs need: the list of all domains under which names are registered, 124 KB, which is read when a domain
+ * is looked at, and the search for files by a pattern, which its command imports late.
+ */
+const requireLateLibraries = {
+  name: "require-late-libraries",
+  setup(pluginBuild) {
+    pluginBuild.onResolve({ filter: /^tinyglobby$/ }, ({ kind }) =>
+      kind === "dynamic-import" ? { path: "../late/tinyglobby.cjs", external: true } : undefined,
+    );
+    pluginBuild.onResolve({ filter: /^tldts$/ }, ({ path }) => ({ path, namespace: "late-domains" }));
+    pluginBuild.onLoad({ filter: /.*/, namespace: "late-domains" }, () => ({
+      contents: `export const getDomain = (name) => require("../late/tldts.cjs").getDomain(name);`,
+      resolveDir: root,
+    }));
+    pluginBuild.onResolve({ filter: /\/tldts\.cjs$/ }, ({ path }) => ({ path, external: true }));
+  },
+};
+
 /** http-proxy 1.18 calls util._extend, which prints DEP0060 at every start on Node 22 and later. */
 const withoutDeprecatedExtend = {
   name: "without-deprecated-extend",
@@ -66,18 +85,37 @@ const withoutHttps = {
 
 /** The code that commands share, in files of parts that are used together; see shared-code.mjs. */
 const shared = [
-  { name: "cloud", holds: /^cli\/(?:aws|platform)\// },
+  {
+    // What is said of texts that are wrong, or written as in another language: most texts are right.
+    name: "mistakes",
+    holds:
+      /^grammar\/(?:query\/(?:diagnose|repair|problems|meant\/(?!near)|pipe\/(?:diagnose|problems|wrong-part|meant\/))|(?:route|template)\/(?:diagnose|problems))/,
+    isLate: true,
+  },
+  { name: "cloud", holds: /^cli\/aws\// },
+  { name: "platform", holds: /^cli\/platform\// },
   { name: "sandbox", holds: /^cli\/sandbox\// },
   { name: "store", holds: /^(?:logservice|grammar\/query\/sql)\// },
   { name: "proxy", holds: /^runtime\// },
   { name: "reference", holds: /^schema\/(?:rpc-|openapi\.)/ },
+  { name: "highlight", holds: /^grammar\/(?:(?:query|route|template)\/)?highlight\b/ },
   {
-    // The code that searches, completes and explains logs, which no check of tool.json needs.
-    name: "query",
-    holds:
-      /^grammar\/(?:highlight|(?:route|template)\/(?:highlight|render|print)|query\/(?:cloudwatch|combine|complete|expected|explain|highlight|near|predicate|reads|scan-plan))\b/,
+    // Completion and hovers of queries, which only editors ask for.
+    name: "editing",
+    holds: /^grammar\/query\/(?:session|complete|expected|explain|near|pipe\/(?:complete|explain|occurrences))\b/,
   },
-  { name: "schema", holds: /^schema\// },
+  {
+    // The code that searches logs, which no check of tool.json needs.
+    name: "query",
+    holds: /^grammar\/query\/(?:cloudwatch|combine|predicate|reads|scan-plan)\b/,
+  },
+  {
+    // The check of tool.json, which commands that only read a part of it leave out.
+    name: "schema",
+    holds: /^schema\/(?!(?:defaults|infer|json|profiles|stages|started-files|variable-name|variables-size)\.ts$)/,
+  },
+  { name: "settings", holds: /^schema\// },
+  { name: "routes", holds: /^grammar\/(?:route|template)\// },
   { name: "grammar", holds: /^grammar\// },
 ];
 
@@ -111,10 +149,13 @@ const options = {
     sdkByPath,
     withoutDeprecatedExtend,
     requireLatePackages("../late"),
+    requireLateLibraries,
     driverIn("../late"),
     serviceLibrariesIn("../late"),
   ],
   logLevel: "warning",
+  // What a late file exports besides functions and plain values.
+  logOverride: { "import-is-undefined": "error" },
 };
 /**
  * `--own`: the packages of others, which are most of the work, are there from the last time. `npm run mutate` asks for it.

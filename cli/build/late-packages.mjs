@@ -17,8 +17,14 @@ export const latePackages = [
   },
 ];
 
+/** Packages of the command alone, which bundle.mjs leaves to these files. */
+const lateLibraries = [
+  { name: "tldts", exports: ["getDomain"] },
+  { name: "tinyglobby", exports: ["glob"] },
+];
+
 /** The exports that are needed of a package, as CommonJS. */
-export async function bundleLatePackage({ name, exports }, root) {
+export async function bundleLatePackage({ name, exports }, root, options = {}) {
   const { outputFiles } = await build({
     stdin: { contents: `export { ${exports.join(", ")} } from ${JSON.stringify(name)};`, resolveDir: root },
     bundle: true,
@@ -27,6 +33,7 @@ export async function bundleLatePackage({ name, exports }, root) {
     minify: true,
     write: false,
     logLevel: "warning",
+    ...options,
   });
   return outputFiles[0].text;
 }
@@ -39,6 +46,10 @@ export async function writeLateFiles(outdir, root) {
   const folder = join(outdir, "late");
   mkdirSync(folder, { recursive: true });
   for (const it of latePackages) writeFileSync(join(folder, `${it.name}.cjs`), await bundleLatePackage(it, root));
+  // fdir, which tinyglobby uses, calls createRequire(import.meta.url).
+  const ofNode = { platform: "node", define: { "import.meta.url": "__filename" } };
+  for (const it of lateLibraries)
+    writeFileSync(join(folder, `${it.name}.cjs`), await bundleLatePackage(it, root, ofNode));
   await build({
     entryPoints: ["query", "route", "template"].map((name) => ({
       in: join(root, `grammar/${name}/${name}.generated.ts`),

@@ -4,6 +4,7 @@
 // A bundle that asks for a shared module reads all of the file that holds it, so that a file should hold what is used
 // together. It keeps the exports as constants: read as properties at each call, they made a scan of a log take twice as
 // long.
+import { createRequire } from "node:module";
 import { join, relative, sep } from "node:path";
 import { build } from "esbuild";
 
@@ -12,12 +13,22 @@ const RESOLVING = Symbol("resolving");
 
 /**
  * Bundles `entryPoints` into `outdir`, and what they share into files beside them. `shared` lists these files: each has a
- * name and `holds`, which matches the paths of its modules from the root; one may use those that come after it.
+ * name and `holds`, which matches the paths of its modules from the root; one may use those that come after it, and those
+ * with `isLate`, which are read when a function of theirs is called for the first time, all and by all.
  * `isOwn` matches the paths that each bundle has for itself in spite of that. `imports` matches the specifiers to look at.
  */
-export async function buildWithShared({ entryPoints, outdir, root, shared, isOwn, imports, options }) {
+export async function buildWithShared(job) {
   /** The modules that are asked for from outside, by the shared file that holds them. */
-  const wanted = new Map(shared.map(({ name }) => [name, new Set()]));
+  const wanted = new Map(job.shared.map(({ name }) => [name, new Set()]));
+  const count = () => [...wanted.values()].reduce((sum, modules) => sum + modules.size, 0);
+  // A late file may ask for modules of files that were written before it: they are written again.
+  for (let before = -1; count() > before; ) {
+    before = count();
+    await buildOnce(job, wanted);
+  }
+}
+
+async function buildOnce({ entryPoints, outdir, root, shared, isOwn, imports, options }, wanted) {
   const sharedAfter = (index) => requireShared({ root, wanted, shared, index, isOwn, imports });
   await build({ ...options, entryPoints, outdir, plugins: [sharedAfter(-1), ...options.plugins] });
   for (const [index, { name }] of shared.entries()) {
@@ -37,7 +48,7 @@ export async function buildWithShared({ entryPoints, outdir, root, shared, isOwn
   }
 }
 
-/** Leaves a module to the shared file that holds it, if that comes after `index`, the one that is bundled. */
+/** Leaves a module to the shared file that holds it, if that is late or comes after `index`, the one that is bundled. */
 function requireShared({ root, wanted, shared, index, isOwn, imports }) {
   return {
     name: "require-shared",
@@ -48,7 +59,7 @@ function requireShared({ root, wanted, shared, index, isOwn, imports }) {
         if (resolution.errors.length > 0 || resolution.external || resolution.namespace !== "file") return undefined;
         const module = relative(root, resolution.path).split(sep).join("/");
         const at = isOwn.test(module) ? -1 : shared.findIndex(({ holds }) => holds.test(module));
-        if (at <= index) return undefined;
+        if (at === -1 || at === index || (at < index && !shared[at].isLate)) return undefined;
         const { name } = shared[at];
         wanted.get(name).add(module);
         // Without side effects: a bundle that uses nothing of it does not read the file.
@@ -56,6 +67,9 @@ function requireShared({ root, wanted, shared, index, isOwn, imports }) {
       });
       pluginBuild.onLoad({ filter: /.*/, namespace: "shared" }, async ({ path, pluginData: name }) => {
         const exports = `require("./shared-${name}.cjs")[${JSON.stringify(path)}]`;
+        if (shared.find((one) => one.name === name).isLate) {
+          return { contents: await lateExports(join(root, path), exports), resolveDir: root };
+        }
         const names = await exportsOf(join(root, path));
         return {
           contents: names ? `export const { ${names.join(", ")} } = ${exports};` : `module.exports = ${exports};`,
@@ -72,4 +86,25 @@ async function exportsOf(path) {
   if (path.includes("node_modules")) return undefined;
   const { metafile } = await build({ entryPoints: [path], format: "esm", write: false, metafile: true, outdir: "/" });
   return Object.values(metafile.outputs)[0].exports;
+}
+
+/** Exports as functions that read the file at their first call; plain values are written out. Nothing else can be late. */
+async function lateExports(path, exports) {
+  const { outputFiles } = await build({
+    entryPoints: [path],
+    bundle: true,
+    format: "cjs",
+    platform: "node",
+    write: false,
+  });
+  const module = { exports: {} };
+  new Function("module", "exports", "require", outputFiles[0].text)(module, module.exports, createRequire(path));
+  const lines = Object.entries(module.exports).map(([name, value]) => {
+    if (typeof value === "function" && !/^class\b/.test(String(value)))
+      return `export const ${name} = (...values) => late().${name}(...values);`;
+    const isPlain = [value].flat().every((one) => typeof one === "number" || typeof one === "string");
+    // Whoever imports it is told by the bundler.
+    return isPlain ? `export const ${name} = ${JSON.stringify(value)};` : "";
+  });
+  return `let read;\nconst late = () => (read ??= ${exports});\n${lines.join("\n")}`;
 }

@@ -123,6 +123,7 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
   const done = await runCommands(context, commandsForHook(hook, config, inference), {
     env: withPackageBinaries(env, context.directory),
     output: context.verbose ? "shown-on-stderr" : "kept",
+    onOutput: (text) => progress.report({ kind: "output", text }),
     onBegin: (command) => progress.report({ kind: "command", hook, command }),
     onEnd: ({ command, durationMs }) => progress.report({ kind: "commanded", hook, command, durationMs }),
   });

@@ -15,6 +15,7 @@ import { type ResolvedProject, resolveProject } from "../project/resolve-config.
 import { stageVariables } from "../stage-variables.ts";
 import { type Address, parseAddress } from "../start/address.ts";
 import { entryView } from "../start/entry-view.ts";
+import { showFailureOnce } from "../start/failed-starts.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { liveLine } from "../start/live-line.ts";
 import { nextFreePort, portOwner } from "../start/ports.ts";
@@ -72,10 +73,12 @@ export async function start(context: Context, options: Options<"start">): Promis
   // Not awaited: a reader that stopped reading must not block anything else.
   const note = (text: string) => (context.format === "json" ? void context.say(text) : view.say(text));
   const shipper = service?.open((text) => void context.say(`warning: ${text}`));
+  const shown =
+    context.format === "json" || context.verbose ? (entries: readonly Entry[]) => entries : showFailureOnce();
   const log = (entries: readonly Entry[]) => {
     developmentLog.write(entries);
     shipper?.write(entries);
-    view.show(entries);
+    view.show(shown(entries));
   };
 
   try {

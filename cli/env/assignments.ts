@@ -28,7 +28,14 @@ export function readAssignments(words: readonly string[]): Assignments {
       continue;
     }
     const next = words[i + 1];
-    if (at === 0 || next?.startsWith("=")) {
+    if (at === 0) {
+      const where = words.length === 1 ? "" : `word ${i + 1}: `;
+      return refused(
+        `${where}there is no name before =`,
+        "write NAME=VALUE as one word; a variable of the shell may be empty",
+      );
+    }
+    if (next?.startsWith("=")) {
       return refused("there is a space before or after =", "write NAME=VALUE as one word");
     }
     // The words of a value that is not quoted would make names of its words.
@@ -48,7 +55,9 @@ export function readAssignments(words: readonly string[]): Assignments {
     return problem.isKnown
       ? refused(problem.message, problem.hint)
       : refused(
-          assignments.length === 1 ? "the name is not valid" : `the name of variable ${i + 1} is not valid`,
+          assignments.length === 1
+            ? "the name is not valid"
+            : `the name of variable ${i + 1}${placeOf(assignments, i)} is not valid: none was set`,
           NAMES,
         );
   }
@@ -58,6 +67,14 @@ export function readAssignments(words: readonly string[]): Assignments {
     return refused("only one value can come from stdin", "use --file for several");
   }
   return { ok: true, value: assignments };
+}
+
+/** Where a name is that must not be quoted: beside the names of its neighbours that are valid. */
+function placeOf(assignments: readonly Assignment[], at: number): string {
+  const before = assignments[at - 1]?.name;
+  if (before !== undefined) return `, after ${before},`;
+  const after = assignments[at + 1]?.name;
+  return after === undefined || variableNameProblem(after) !== undefined ? "" : `, before ${after},`;
 }
 
 export const NAMES = "a name is a letter, then at least one more letter, digit or _";

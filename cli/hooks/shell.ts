@@ -20,6 +20,8 @@ export interface ShellOptions {
   readonly env: NodeJS.ProcessEnv;
   /** `shown` as it is written, on stdout and stderr or on stderr only; `kept` and returned at the end. */
   readonly output: "shown" | "shown-on-stderr" | "kept";
+  /** Gets output that is kept as it comes, in any pieces; lines of the two streams may be mixed. */
+  readonly onOutput?: (text: string) => void;
 }
 
 export interface ShellEnd {
@@ -55,6 +57,7 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
     stdio: isKept ? ["ignore", "pipe", "pipe"] : ["inherit", options.output === "shown" ? "inherit" : 2, "inherit"],
   });
   const kept = keepEnd(child, io.clock);
+  if (options.onOutput !== undefined) passOn(child, options.onOutput);
   const send = (signal: NodeJS.Signals | 0): boolean => {
     if (child.pid === undefined) return false;
     try {
@@ -85,6 +88,13 @@ export function runInShell(io: Io, command: string, options: ShellOptions): Prom
       resolve({ code, signal, isInterrupted, output: await kept() });
     });
   });
+}
+
+function passOn({ stdout, stderr }: ChildProcess, onOutput: (text: string) => void): void {
+  for (const stream of [stdout, stderr]) {
+    const decoder = new TextDecoder();
+    stream?.on("data", (chunk: Buffer) => onOutput(decoder.decode(chunk, { stream: true })));
+  }
 }
 
 /** Collects the output of a child. The returned function is called when it has ended. */

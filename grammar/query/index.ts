@@ -51,3 +51,4 @@ export { type Needle, planScan, type ScanPlan, TIME_KEY } from "./scan-plan.ts";
 export { QuerySession } from "./session.ts";
 export { type NamedStage, stagesNamed, stagesNamedIn } from "./stages.ts";
 export { completedMoment, parseMoment, readTime } from "./timestamp.ts";
+export { continuesTrace } from "./trace-lines.ts";

@@ -2,7 +2,7 @@ import type { Parsed, Problem } from "../problem.ts";
 import type { Query } from "./ast.ts";
 import { MAX_QUERY_DEPTH, MAX_QUERY_LENGTH, tooDeepAt } from "./bounds.ts";
 import { checkQuery } from "./check.ts";
-import { foreignQueryProblem, opensForeignQuery } from "./meant/foreign-query.ts";
+import { foreignQueryProblem } from "./meant/foreign-query.ts";
 import * as problems from "./problems.ts";
 import { NO_MATCH, parsers } from "./query-parser.generated.ts";
 import { repair } from "./repair.ts";
@@ -29,6 +29,12 @@ export function parseQuery(source: string): Parsed<Query> {
 }
 
 const BLANK = /^[ \t\r\n]*$/;
+
+/** Whether a query that the grammar accepts may yet be one of another language: `where status = 500`. */
+const opensForeignQuery = (source: string) => OPENERS.test(source);
+
+const OPENERS =
+  /^[ \t\r\n]*(?:where|filter|select|fields|search|e?grep|rg)[ \t\r\n]+(?![=<>~!]|(?:in|contains|and|or|not|AND|OR|NOT|IN|CONTAINS)\b)/i;
 
 /** The problem of a text that nests too deep; undefined if it does not. */
 export function deepest(source: string): Problem | undefined {

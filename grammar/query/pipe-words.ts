@@ -15,6 +15,12 @@ export const PIPE_USES = {
 
 export const PIPE_WORDS = Object.keys(PIPE_USES) as Pipe["kind"][];
 
+/** Where a stage may begin that lacks its bar: `error count by path`. */
+export const PIPE_BEGIN = new RegExp(`(?:^|\\s)(${PIPE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");
+
+/** The word of a stage in other languages. */
+export const GROUP_BY = /(?:^|\s)group\s+by\s/;
+
 /** The result of each stage, in a sentence. */
 export const PIPE_DOCS: Readonly<Record<keyof typeof PIPE_USES, string>> = {
   count: "How many there are, for each value of the fields after by.",

@@ -1,4 +1,4 @@
-import { isOwnForm, levelOf, readLoggerLine } from "../../grammar/query/index.ts";
+import { continuesTrace, isOwnForm, levelOf, readLoggerLine } from "../../grammar/query/index.ts";
 import type { BatchReport } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
@@ -10,18 +10,26 @@ import { MAX_ID_LENGTH, type ReadBatch, readNewEvent, readPart } from "../rpc/re
 /**
  * Reads the lines of a log as events. A line that is a JSON object is an event: its level, message and time are taken from
  * the keys of the logger that wrote it, if grammar knows that logger; all other keys, and those of `fields`, become fields.
- * Any other line is a message at level info. A level or time that is not valid stays a field. A line that cannot be kept
+ * Any other line is a message at level info, or a further line of the message before it if both are of one trace of a
+ * stack. A level or time that is not valid stays a field. A line that cannot be kept
  * is an error with its index among all lines, blank lines included.
  */
 export function readLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
   let number = 0;
+  let isAfterText = false;
   for (let at = beginOf(text); at < text.length; ) {
     const end = text.indexOf("\n", at);
-    const line = trimmed(text, at, end === -1 ? text.length : end);
+    const begin = at;
+    const line = trimmed(text, begin, end === -1 ? text.length : end);
     at = end === -1 ? text.length : end + 1;
     number++;
+    const isText = line !== "" && !line.startsWith("{");
+    // With its indentation, which is a part of the trace.
+    const whole = () => text.slice(begin, end === -1 ? text.length : end).trimEnd();
+    if (isText && isAfterText && joins(batch, whole())) continue;
+    isAfterText = isText;
     if (line === "") continue;
     refuseFull(batch);
     readPart(batch, number - 1, () => readNewEvent(eventOf(line), `line ${number}`, now));
@@ -29,13 +37,28 @@ export function readLines(text: string, nowMs: number): ReadBatch {
   return batch;
 }
 
-/** Reads the lines for a project of plain text: each is a message, with its indentation. */
+/** Adds a line to the last event if it goes on with the trace there. */
+function joins({ events }: { readonly events: NewEvent[] }, line: string): boolean {
+  const last = events.at(-1);
+  if (last === undefined || last.truncated || !continuesTrace(line, last.message)) return false;
+  const message = `${last.message}\n${line}`;
+  // A character has at most three bytes for each of its units.
+  if (message.length > LIMITS.messageBytes / 3 && Buffer.byteLength(message) > LIMITS.messageBytes) return false;
+  events[events.length - 1] = { ...last, message };
+  return true;
+}
+
+/** Reads the lines for a project of plain text: each is a message, with its indentation, but for those of a trace. */
 export function readPlainLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
+  let isAfterText = false;
   for (const [index, line] of text.slice(beginOf(text)).split("\n").entries()) {
     const message = line.endsWith("\r") ? line.slice(0, -1) : line;
-    if (trimmed(message, 0, message.length) === "") continue;
+    const isText = trimmed(message, 0, message.length) !== "";
+    if (isText && isAfterText && joins(batch, message)) continue;
+    isAfterText = isText;
+    if (!isText) continue;
     refuseFull(batch);
     readPart(batch, index, () => readNewEvent({ level: "info", message }, `line ${index + 1}`, now));
   }

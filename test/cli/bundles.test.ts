@@ -1,8 +1,9 @@
 // The installed files: dist/bin, small and complete.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { spawnSync } from "node:child_process";
+import { readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { basename, join } from "node:path";
 import t from "tap";
-import { root } from "../support/cli.ts";
+import { cleanEnv, cliPath, root } from "../support/cli.ts";
 
 const bin = join(root, "dist/bin");
 const files = readdirSync(bin, { recursive: true, encoding: "utf8" }).filter((name) => name.endsWith(".cjs"));
@@ -55,4 +56,49 @@ t.test("a shared file is not a part of the bundles that require it", (t) => {
     );
   }
   t.end();
+});
+
+/** What Node loads of dist/bin, in KB of text: a start takes longer with each of them, whatever of it is used. */
+const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
+  ["--version", 2],
+  ["--help", 70],
+  ["help logs", 70],
+  ["sandbox", 95],
+  ["logs --file log.ndjson", 490],
+  ["logs --file log.ndjson level=error|count", 490],
+  ["logs --file log.ndjson status>=500", 490],
+  ["logs --file log.ndjson level==error", 650],
+  ["logs", 760],
+  ["validate", 770],
+  ["config", 745],
+  ["run build", 760],
+  ["build --size", 1_000],
+  ["start --address nowhere", 1_010],
+  ["deploy", 1_960],
+  ["url", 1_540],
+];
+
+t.test("what a command loads", async (t) => {
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app" }',
+    "app.js": "",
+    "log.ndjson": '{"timestamp":"2026-01-15T12:00:00.000Z","level":"info","message":"hello","fields":{}}\n',
+    // Told by Node itself: what it was asked to require, by the size of its file.
+    "count.cjs": `
+      const { Module } = require("node:module");
+      const { statSync, writeFileSync } = require("node:fs");
+      process.on("exit", () => {
+        const files = Object.keys(Module._cache).filter((file) => file.endsWith(".cjs") && file !== __filename);
+        writeFileSync("loaded.json", JSON.stringify(files.map((file) => [file, statSync(file).size])));
+      });`,
+  });
+  for (const [line, maxKB] of LOADED) {
+    spawnSync(process.execPath, ["-r", join(cwd, "count.cjs"), cliPath, ...line.split(" ")], { cwd, env: cleanEnv() });
+    const loaded: [string, number][] = JSON.parse(readFileSync(join(cwd, "loaded.json"), "utf8"));
+    const kilobytes = loaded.reduce((sum, [, bytes]) => sum + bytes, 0) / 1_000;
+    const names = loaded.map(([file]) => basename(file, ".cjs")).join(", ");
+    t.ok(kilobytes <= maxKB, `${line}: ${kilobytes.toFixed(0)} KB of ${maxKB}: ${names}`);
+    t.ok(kilobytes > maxKB / 2, `${line}: the bound is near`);
+    rmSync(join(cwd, "loaded.json"));
+  }
 });

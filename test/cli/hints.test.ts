@@ -243,3 +243,37 @@ t.test("what the hint of a command line tells to write is accepted", (t) => {
   t.ok(count > 100, `${count} hints`);
   t.end();
 });
+
+t.test("the last line about a connection is a sentence", async (t) => {
+  const of = (message: string, code?: string, cause?: Error) =>
+    Object.assign(new Error(message, { cause }), code === undefined ? {} : { code });
+  const AGAIN = "\n  check what it connects to, then run the command again\n";
+  const reset = of("read ECONNRESET", "ECONNRESET");
+  const rows: [thrown: Error, said: string][] = [
+    [reset, `the other side ended the connection before its answer was complete (read ECONNRESET)${AGAIN}`],
+    [
+      of("socket hang up", "ECONNRESET"),
+      `the other side ended the connection before its answer was complete (socket hang up)${AGAIN}`,
+    ],
+    [
+      of("cannot ask the sandbox", undefined, reset),
+      `cannot ask the sandbox: the other side ended the connection before its answer was complete (read ECONNRESET)${AGAIN}`,
+    ],
+    [
+      of("connect ECONNREFUSED 127.0.0.1:9", "ECONNREFUSED"),
+      `nothing accepts connections there (connect ECONNREFUSED 127.0.0.1:9)${AGAIN}`,
+    ],
+    [of("write EPIPE", "EPIPE"), `the other side ended the connection before all was sent (write EPIPE)${AGAIN}`],
+    [of("the service said no: ECONNRESET", "ECONNRESET"), "the service said no: ECONNRESET\n"],
+    [of("ENOSPC: no space left on device, write", "ENOSPC"), "ENOSPC: no space left on device, write\n"],
+  ];
+  for (const [thrown, said] of rows) {
+    let written = "";
+    const write = async (text: string) => {
+      written += text;
+    };
+    const io = { cwd: "/", stderr: { color: false, write } } as never;
+    t.equal(await createContext(io, { chdir: ".", verbose: false, format: undefined }).explain(thrown), 1);
+    t.equal(written, `error: ${said}`);
+  }
+});

@@ -33,6 +33,24 @@ const ROWS: readonly [body: string, structured: readonly string[], plain: readon
     ["info text", `info ${MARK}${STRUCTURED("a")}`],
   ],
   [MARK, [], []],
+  // A trace of a stack is one event, with its indentation.
+  [
+    "Error: boot\r\n    at main (app.js:1:2)\r\nat run (app.js:3:4)\nnext\n\n  apart\n",
+    ["info Error: boot\n    at main (app.js:1:2)\nat run (app.js:3:4)", "info next", "info apart"],
+    ["info Error: boot\n    at main (app.js:1:2)\nat run (app.js:3:4)", "info next", "info   apart"],
+  ],
+  [
+    'Traceback (most recent call last):\n  File "app.py", line 1\n    x()\nValueError: no\nTypeError: yes',
+    [
+      'info Traceback (most recent call last):\n  File "app.py", line 1\n    x()\nValueError: no',
+      "info TypeError: yes",
+    ],
+    [
+      'info Traceback (most recent call last):\n  File "app.py", line 1\n    x()\nValueError: no',
+      "info TypeError: yes",
+    ],
+  ],
+  [`${STRUCTURED("a")}\n  at the end`, ["error a", "info at the end"], [`info ${STRUCTURED("a")}\n  at the end`]],
   [" \n\t\r\n", [], []],
 ];
 

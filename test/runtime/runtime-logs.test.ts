@@ -4,6 +4,7 @@ import { join } from "node:path";
 import fc from "fast-check";
 import t from "tap";
 import type { Entry } from "../../grammar/entry.ts";
+import { continuesTrace } from "../../grammar/query/trace-lines.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
 import { entryOfLine, LineSplitter } from "../../runtime/output.ts";
 import { ask, makeProject, start } from "../support/runtime.ts";
@@ -121,6 +122,50 @@ t.test("a line as an entry", (t) => {
     t.same(entryOfLine(line, { level: "info", nowMs: () => Date.parse(NOW) }), expected, line || "the empty line");
   }
   t.end();
+});
+
+t.test("which line continues the entry before it", (t) => {
+  const PYTHON = 'Traceback (most recent call last):\n  File "app.py", line 1, in <module>\n    {}["x"]';
+  const rows: [before: string, line: string, continues: boolean][] = [
+    ["Error: boot", "    at main (app.js:1:2)", true],
+    ["Error: boot", "\tat com.example.Main.main(Main.java:1)", true],
+    ["Error: boot", "at main (app.js:1:2)", true],
+    ["Error: boot", "attempt 2", false],
+    ["Error: boot", '  {"level":"info","message":"m"} ', false],
+    ["Error: boot", "  {", true],
+    ["Error: boot", "Caused by: x", false],
+    ["Error: boot", "", false],
+    ["Error: boot", "  ", false],
+    ["Traceback (most recent call last):", '  File "app.py", line 1, in <module>', true],
+    [PYTHON, "KeyError: 'x'", true],
+    [PYTHON, "werkzeug.exceptions.NotFound: 404", true],
+    [PYTHON, "KeyboardInterrupt", true],
+    [PYTHON, "2026-01-15 the next line", false],
+    [`${PYTHON}\nKeyError: 'x'`, "ValueError: y", false],
+    ["Error: boot", "KeyError: 'x'", false],
+  ];
+  for (const [before, line, continues] of rows)
+    t.equal(continuesTrace(line, before), continues, JSON.stringify([before, line]));
+  t.end();
+});
+
+t.test("a trace that comes at once is one entry", async (t) => {
+  const code = `
+    process.stdout.write("one\\n  two\\n\\tthree\\nfour\\n\\n  five\\n");
+    process.stdout.write('{"level":"warn","message":"json"}\\n  six\\n');
+    process.stderr.write(new Error("boot").stack.split("\\n").slice(0, 3).join("\\n") + "\\n" + "  x".repeat(30_000) + "\\n");
+    process.stdout.write("done\\n");
+    require("node:http").createServer().listen(process.env.PORT);`;
+  const server = await start(t, { command: `exec ${process.execPath} app.cjs`, files: { "app.cjs": code } });
+  await server.entry(({ message }) => message === "app listening");
+  await server.entry(({ message }) => message === "done");
+  const boot = await server.entry(({ message }) => message.startsWith("Error: boot"));
+  t.match(boot, { level: "error", message: /^Error: boot\n {4}at [^\n]+\n {4}at [^\n]+/ });
+  const others = server.entries.filter(({ message }) => !/^app |^Error: boot|^ *x/.test(message));
+  t.same(
+    others.map(({ message }) => message),
+    ["one\n  two\n\tthree", "four", "  five", "json", "  six", "done"],
+  );
 });
 
 t.test("an app's output becomes entries", async (t) => {

@@ -294,6 +294,60 @@ t.test("an app that listens elsewhere: on which ports, and what to do", async (t
   }
 });
 
+t.test("an app that listens elsewhere for a second is told so, long before the time to listen is over", async (t) => {
+  const [apart, inspected, first] = [await anyPort(), await anyPort(), await anyPort()];
+  const listen = (port: number | string, address = "127.0.0.1") =>
+    `require("node:http").createServer().listen(${port}, "${address}", () => console.log("listens " + process.pid));`;
+  const later = (when: string) => `process.on("SIGUSR2", () => { ${when} });`;
+  const rows: Record<string, { code: string; flag?: string; hint?: string; listensAt?: number }> = {
+    "a port of its own": {
+      code: listen(apart),
+      hint: `it listens on ${apart}: let it read PORT from its environment`,
+    },
+    "PORT, at another address": {
+      code: listen("process.env.PORT", "127.0.0.2"),
+      hint: "it listens on another address: let it listen on 127.0.0.1 or on all addresses",
+    },
+    "a debugger's": { code: listen(inspected), flag: `--inspect=127.0.0.1:0 ` },
+    none: { code: 'console.log("listens nowhere"); setInterval(() => {}, 1000);' },
+    "a port of its own, and PORT half a second later": {
+      code: `${listen(first)} ${later(listen("process.env.PORT"))}`,
+      listensAt: 500,
+    },
+  };
+  const message = "app listens, but not on PORT";
+  for (const [name, { code, flag = "", hint, listensAt }] of Object.entries(rows)) {
+    const clock = new TestClock();
+    const config = { proxy: { listen_timeout: 25, backoff: { attempts: 1 } } };
+    const server = await start(t, {
+      command: `exec ${node} ${flag}app.cjs`,
+      config,
+      files: { "app.cjs": code },
+      clock,
+    });
+    const { message: said } = await server.entry((one) => one.message.startsWith("listens "));
+    const seen = () => server.entries.filter((one) => one.message === message);
+    const begunMs = clock.monotonicMs();
+    // Each look at the ports asks the system, and answers after some turns of the loop.
+    while (clock.monotonicMs() - begunMs < 2_500) {
+      await clock.advance(10);
+      if (listensAt !== undefined && clock.monotonicMs() - begunMs === listensAt) {
+        process.kill(Number(said.slice("listens ".length)), "SIGUSR2");
+        await until("PORT", async () => {
+          await clock.advance(1);
+          return server.entries.some((one) => one.message === "app listening");
+        });
+      }
+    }
+    t.same(
+      seen().map(({ level, fields }) => [level, fields.hint]),
+      hint === undefined ? [] : [["warn", hint]],
+      name,
+    );
+    t.notOk(server.entries.some((one) => one.message === "app did not listen on PORT in time"));
+  }
+});
+
 t.test("requests wait for an app that is slow to listen, and their clients may leave", async (t) => {
   const server = await start(t, { app: "processes/slow-to-listen.mjs", config: { proxy: { timeout: 1 } } });
   const impatient = connect(server.port, "127.0.0.1");
@@ -484,6 +538,10 @@ t.test("a port that something else took", async (t) => {
   });
   supervisor.start();
   t.teardown(() => supervisor.stop());
+  for (const ask of [supervisor.upstream, supervisor.firstUpstream]) {
+    const gone = ask.call(supervisor, AbortSignal.abort(new Error("the client left before")));
+    await t.rejects(Promise.resolve(gone), { message: "the client left before" }, "at once, not when the app listens");
+  }
   const upstream = await supervisor.upstream(new AbortController().signal);
   t.not(upstream.port, port);
   await until("the start is written", () => written.some(({ message }) => /^app listening/.test(message)));

@@ -1,10 +1,12 @@
 // Ends what functions run when this process is gone, even by kill -9: a shell that reads from a pipe whose other end only
-// this process holds. Functions are stopped between two requests, and whoever is stopped ends by SIGKILL alone.
+// this process holds. If somebody ends it, it is started again. Functions are stopped between two requests, and whoever is
+// stopped ends by SIGKILL alone.
 import { spawn } from "node:child_process";
 import { mkdtempSync, realpathSync } from "node:fs";
 import type { Socket } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { systemClock } from "../../../grammar/units/clock.ts";
 
 /**
  * Gets the folder of all environments, and reads `+ PID` and `- PID` of the first process of each. At the end of the pipe
@@ -65,9 +67,14 @@ done
 rm -rf -- "$1"
 `;
 
+/** A watchdog that ends sooner than this after its start is not started again before as much time has passed. */
+const RESTART_PAUSE_MS = 1_000;
+
 export interface Watchdog {
   /** For the files of environments; removed after the end of this process. */
   readonly folder: string;
+  /** How often the shell was started and told whom it watches: once, and again each time that it ended. */
+  readonly starts: number;
   watch(pid: number): void;
   forget(pid: number): void;
 }
@@ -82,21 +89,48 @@ export function openWatchdog(): Watchdog {
 
 function startWatchdog(): Watchdog {
   const folder = realpathSync(mkdtempSync(join(tmpdir(), "tool-functions-")));
-  // A session of its own: what ends this process by its group does not end the watchdog.
-  const child = spawn("sh", ["-c", SCRIPT, "sh", folder], {
-    detached: true,
-    stdio: ["pipe", "ignore", "ignore"],
-    env: { PATH: process.env.PATH },
-  });
-  child.unref();
-  child.on("error", () => {});
-  const pipe = child.stdin as Socket;
-  pipe.unref();
-  // Without a watchdog functions run all the same.
-  pipe.on("error", () => {});
+  const watched = new Set<number>();
+  let pipe: Socket | undefined;
+  let starts = 0;
+  start();
   return {
     folder,
-    watch: (pid) => void pipe.write(`+ ${pid}\n`),
-    forget: (pid) => void pipe.write(`- ${pid}\n`),
+    get starts() {
+      return starts;
+    },
+    watch(pid) {
+      watched.add(pid);
+      pipe?.write(`+ ${pid}\n`);
+    },
+    forget(pid) {
+      watched.delete(pid);
+      pipe?.write(`- ${pid}\n`);
+    },
   };
+
+  function start(): void {
+    const startedMs = systemClock.monotonicMs();
+    // A session of its own: what ends this process by its group does not end the watchdog.
+    const child = spawn("sh", ["-c", SCRIPT, "sh", folder], {
+      detached: true,
+      stdio: ["pipe", "ignore", "ignore"],
+      env: { PATH: process.env.PATH },
+    });
+    child.unref();
+    // Somebody ended it, or it could not be started: until the next one functions run without a watchdog.
+    const again = () => {
+      pipe = undefined;
+      const pauseMs = systemClock.monotonicMs() - startedMs < RESTART_PAUSE_MS ? RESTART_PAUSE_MS : 0;
+      systemClock.after(pauseMs, start, { isBackground: true });
+    };
+    child.once("error", again);
+    child.once("exit", again);
+    const input = child.stdin as Socket;
+    input.unref();
+    input.on("error", () => {});
+    if (child.pid === undefined) return;
+    for (const pid of watched) input.write(`+ ${pid}\n`);
+    pipe = input;
+    starts += 1;
+  }
 }

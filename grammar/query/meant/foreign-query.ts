@@ -26,12 +26,6 @@ export function foreignQueryProblem(source: string, parse: (source: string) => P
   return undefined;
 }
 
-/** Whether a query that the grammar accepts may yet be one of another language: `where status = 500`. */
-export const opensForeignQuery = (source: string) => OPENERS.test(source);
-
-const OPENERS =
-  /^[ \t\r\n]*(?:where|filter|select|fields|search|e?grep|rg)[ \t\r\n]+(?![=<>~!]|(?:in|contains|and|or|not|AND|OR|NOT|IN|CONTAINS)\b)/i;
-
 // Longer than what anyone copies from elsewhere; bounds the time of the expressions below.
 export const MAX_FOREIGN_LENGTH = 2000;
 

@@ -3,7 +3,7 @@ import type { Problem, Span } from "../../problem.ts";
 import { levelOf } from "../levels.ts";
 import { NUMBER_UNITS } from "../literals.ts";
 import { parseQuery } from "../parse.ts";
-import { type PIPE_USES, PIPE_WORDS } from "../pipe-words.ts";
+import { GROUP_BY, PIPE_BEGIN, type PIPE_USES, PIPE_WORDS } from "../pipe-words.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
@@ -344,7 +344,7 @@ function percentileAt(tokens: readonly Token[], at: number): { span: Span; write
   };
 }
 
-/** `count by path`, `error count by path`: a stage that lacks its bar. */
+/** `count by path`, `error count by path`: a stage that lacks its bar. Undefined unless `mayLackBar` (parse.ts). */
 export function findMissingBar(source: string): Problem | undefined {
   const operators = source.includes("||") ? tokenize(source).filter(({ text }) => text === "||") : [];
   for (const { start, end } of operators.slice(0, MOST_TRIES)) {
@@ -353,7 +353,7 @@ export function findMissingBar(source: string): Problem | undefined {
     if (/[\s(]/.test(pipe) && !isPlausible(source, source.indexOf(pipe, end)))
       return problems.pipeAfterOr({ start, end }, pipe);
   }
-  const group = /(?:^|\s)group\s+by\s/.exec(source);
+  const group = GROUP_BY.exec(source);
   if (group !== null) {
     const at = { start: group.index + group[0].search(/\S/), end: group.index + group[0].length - 1 };
     const isPipe = parsers.Pipeline(`| count by ${source.slice(at.end)}`) !== NO_MATCH;
@@ -383,5 +383,3 @@ function isPlausible(source: string, start: number): boolean {
   if (/^\w+\s+(?:and|or|not|in|contains|exists|AND|OR|NOT)\b/.test(text)) return true;
   return /^where\b/.test(text) && source.slice(0, start).trim() === "";
 }
-
-const PIPE_BEGIN = new RegExp(`(?:^|\\s)(${PIPE_WORDS.join("|")})(?=[ \\t\\r\\n])`, "g");

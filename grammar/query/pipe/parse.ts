@@ -4,6 +4,7 @@ import type { Pipe, Pipeline } from "../ast.ts";
 import { MAX_QUERY_LENGTH } from "../bounds.ts";
 import { foreignQueryProblem, MAX_FOREIGN_LENGTH, mend } from "../meant/foreign-query.ts";
 import { deepest, parseQuery } from "../parse.ts";
+import { GROUP_BY, PIPE_BEGIN } from "../pipe-words.ts";
 import * as queryProblems from "../problems.ts";
 import { NO_MATCH, parsers } from "../query-parser.generated.ts";
 import { type Token, tokenize } from "../tokens.ts";
@@ -56,11 +57,15 @@ const MAX_PIPES = 64;
 const MAX_PROBLEMS = 5;
 
 function withoutPipes(source: string): Parsed<Pipeline> {
-  const bar = findMissingBar(source);
+  const bar = mayLackBar(source) ? findMissingBar(source) : undefined;
   if (bar !== undefined) return failed([bar]);
   const query = parseQuery(source);
   return query.ok ? { ok: true, value: { source, query: query.value, pipes: [] } } : query;
 }
+
+/** Most texts do not: then the code that knows more is not even read. */
+const mayLackBar = (source: string) =>
+  source.includes("||") || GROUP_BY.test(source) || source.search(PIPE_BEGIN) !== -1;
 
 /** The stages in the order of the text, or NO_MATCH. The query before them is read by `parseQuery`. */
 function readPipes(source: string, bars: readonly Token[]): ReadPipeline | typeof NO_MATCH {

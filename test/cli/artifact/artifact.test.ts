@@ -19,9 +19,13 @@ import {
 import { dirname, join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import t from "tap";
+import type { BuildEvent } from "../../../cli/artifact/artifact.ts";
 import { deflateFiles } from "../../../cli/artifact/deflate.ts";
 import { openDeflateCache, type PackedContent } from "../../../cli/artifact/deflate-cache.ts";
 import { writeZip } from "../../../cli/artifact/zip.ts";
+import type { Context } from "../../../cli/context.ts";
+import { runInShell } from "../../../cli/hooks/shell.ts";
+import { buildProgress } from "../../../cli/output/build-progress.ts";
 import { sizesByFolder } from "../../../cli/output/sizes-by-folder.ts";
 import { humanBytes } from "../../../grammar/units/bytes.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
@@ -30,6 +34,7 @@ import { cliPath, isRunning, root, shell, spawnTool, tool } from "../../support/
 import { requires } from "../../support/require.ts";
 import { ask } from "../../support/runtime.ts";
 import { slow } from "../../support/slow.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 import { unzip } from "../../support/unzip.ts";
 
@@ -930,6 +935,102 @@ t.test("where it goes", async (t) => {
     t.match(stdout.replaceAll("\r", ""), /build: 5 files, [\d.]+ KB \([\d.]+m?s\)\nout\.zip written\n$/);
     t.ok(readFileSync(path).equals(zip));
   });
+});
+
+t.test("a command of a build that takes long shows what it writes", async (t) => {
+  type Step = BuildEvent | { readonly waitMs: number };
+  const begins: Step = { kind: "command", hook: "build", command: "go build -trimpath -ldflags=-s -o server ." };
+  const ends: Step = { kind: "commanded", hook: "build", command: "go build", durationMs: 61_000 };
+  const writes = (text: string): Step => ({ kind: "output", text });
+  const wait = (seconds: number): Step => ({ waitMs: seconds * 1000 });
+  const LIVE = "build: go build -trimpath -ldflags=-s -o server .";
+  const SHORT = "build: go build -trimpath -ldflags=-…";
+  const rows: Record<string, { at: "terminal" | "log" | "json" | "verbose"; steps: Step[]; shown: string[] }> = {
+    "its newest line, from five seconds on, each second": {
+      at: "terminal",
+      steps: [begins, writes("one\ntwo\n"), wait(4.9), wait(0.1), writes("three"), wait(1), wait(1), ends, wait(60)],
+      shown: [LIVE, `${SHORT} (5s): two`, `${SHORT} (6s): three`, `${SHORT} (7s): three`, "build: go build (1m 1s)"],
+    },
+    "the seconds, if it writes nothing": {
+      at: "terminal",
+      steps: [begins, wait(6), { kind: "packed", files: 1, bytes: 10, durationMs: 5 }],
+      shown: [LIVE, `${SHORT} (5s)`, `${SHORT} (6s)`, "build: 1 file, 10 B (5ms)"],
+    },
+    "colours, carriage returns and blank lines": {
+      at: "terminal",
+      steps: [begins, writes("10 %\r\u001b[32m20"), writes(" %\u001b[0m\u0007\r\n\n  \n"), wait(5)],
+      shown: [LIVE, `${SHORT} (5s): 20 %`],
+    },
+    "nothing of the command before": {
+      at: "terminal",
+      steps: [begins, writes("old"), wait(2), begins, wait(5)],
+      shown: [LIVE, LIVE, `${SHORT} (5s)`],
+    },
+    "where lines stay, one each half minute": {
+      at: "log",
+      steps: [begins, wait(29), writes("compiling\n"), wait(31), ends, wait(600)],
+      shown: [
+        "build: go build -trimpath -ldflags=-s -o server .",
+        "build: still running (30s): compiling",
+        "build: still running (1m): compiling",
+      ],
+    },
+    "where lines stay, and it writes nothing": {
+      at: "log",
+      steps: [begins, wait(30)],
+      shown: ["build: go build -trimpath -ldflags=-s -o server .", "build: still running (30s)"],
+    },
+    "not with --format json": {
+      at: "json",
+      steps: [begins, writes("compiling\n"), wait(600), ends],
+      shown: ["build: go build -trimpath -ldflags=-s -o server ."],
+    },
+    "with --verbose its output is there already": {
+      at: "verbose",
+      steps: [begins, wait(600), ends],
+      shown: ["build: go build -trimpath -ldflags=-s -o server .", "build: done in 1m 1s"],
+    },
+  };
+  for (const [name, { at, steps, shown }] of Object.entries(rows)) {
+    const clock = new TestClock();
+    let text = "";
+    const write = async (more: string) => {
+      text += more;
+    };
+    const progress = buildProgress({
+      io: { stderr: { isTerminal: at === "terminal", columns: 100, color: false, write }, clock, nowMs: clock.nowMs },
+      verbose: at === "verbose",
+      format: at === "json" ? "json" : undefined,
+      say: (line: string) => write(`${line}\n`),
+    } as unknown as Context);
+    for (const step of steps) {
+      if ("waitMs" in step) await clock.advance(step.waitMs);
+      else progress.report(step);
+    }
+    progress.end();
+    t.same(clock.timers, [], `${name}: nothing waits any more`);
+    const lines = text.split(/[\r\n]|\u001b\[K/).filter((line) => line !== "");
+    t.same(lines, shown, name);
+  }
+});
+
+t.test("what a command writes is passed on as it comes, and kept", async (t) => {
+  const io = { stderr: { isTerminal: false }, clock: systemClock, onSignal: () => () => {} };
+  let text = "";
+  const end = await runInShell(
+    io as unknown as Context["io"],
+    "printf 'caf\\303'; printf '\\251\\n'; echo no >&2; exit 3",
+    {
+      directory: t.testdir(),
+      env: process.env,
+      output: "kept",
+      onOutput: (more) => {
+        text += more;
+      },
+    },
+  );
+  t.equal(end.code, 3);
+  for (const one of [text, end.output]) t.same(one.split("\n").sort(), ["", "café", "no"]);
 });
 
 t.test("sizes by folder", (t) => {

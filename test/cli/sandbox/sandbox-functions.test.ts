@@ -319,14 +319,20 @@ t.test("nothing outlives the version of a function, whatever it leaves", async (
   await until("its end", () => marked(marker).length === 0);
 });
 
-for (const state of ["idle", "busy"]) {
-  t.test(`nothing outlives a daemon that is killed, with functions that are ${state}`, async (t) => {
+for (const [state, kills] of [
+  ["idle", 0],
+  ["busy", 0],
+  // Twice: the second ends before the pause between two starts is over.
+  ["guarded", 2],
+] as const) {
+  const also = kills === 0 ? "" : `, after the kill of ${kills} watchdogs`;
+  t.test(`nothing outlives a daemon that is killed, with functions that are ${state}${also}`, async (t) => {
     const marker = `marker-${process.pid}-${state}`;
     const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker, 4)} };`;
     const temporary = newFolder();
     const daemon = spawn(
       process.execPath,
-      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}'],
+      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}', String(kills)],
       {
         stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, TMPDIR: temporary },

@@ -1,5 +1,6 @@
 // The lines that `tool start` shows of an entry, beside those of `tool logs` (logs.test.ts).
 import t from "tap";
+import { showFailureOnce } from "../../../cli/start/failed-starts.ts";
 import { liveLine } from "../../../cli/start/live-line.ts";
 import type { Entry } from "../../../grammar/entry.ts";
 
@@ -86,5 +87,102 @@ t.test("a cut line does not colour the next", (t) => {
   const fields = { text: "x".repeat(10_000) };
   const line = show({ timestamp: "2025-06-01T12:00:00.000Z", level: "info", message: "m", fields });
   t.match(line, /x\u001b\[0m\.\.\. \(\d+ characters: see tool logs\)\n$/);
+  t.end();
+});
+
+t.test("starts that fail are shown once each", (t) => {
+  const entry = (message: string, fields: Entry["fields"] = {}, level = "error"): Entry => ({
+    timestamp: "2025-06-01T12:00:00.000Z",
+    level,
+    message,
+    fields: { ...common, ...fields },
+  });
+  const lines = (...messages: string[]) => messages.map((message) => entry(message));
+  const FAILED = "app exited before it listened";
+  const failed = (...output: string[]) => entry(FAILED, { code: 1, output });
+  /** The end of a start, as it is shown. */
+  const ends = (output?: string | string[]) => entry(FAILED, { code: 1, ...(output !== undefined && { output }) });
+  const SAME = ends("the same as before");
+  const restarts = entry("app restarts", { delay: 100 }, "warn");
+  const listens = entry("app listening again", { pid: 1, port: 20_001 }, "info");
+  const changed = entry("app restarts with a changed configuration", {}, "info");
+  const asked = entry("request", request, "info");
+  const many = lines(...Array.from({ length: 600 }, (_, i) => `line ${i}`));
+  const rows: Record<string, [entries: Entry[], shown: Entry[]]> = {
+    "the same twice": [
+      [...lines("a", "b"), failed("a", "b"), restarts, ...lines("a", "b"), failed("a", "b"), restarts],
+      [...lines("a", "b"), ends(), restarts, SAME, restarts],
+    ],
+    "times, ports, processes and addresses differ": [
+      [
+        ...lines("2025-06-01 12:00:00,001 x", "(node:17) at 0xbeef, 127.0.0.1:20000"),
+        failed("x"),
+        ...lines("2025-06-01 12:00:03,417 x", "(node:29) at 0xf00d, 127.0.0.1:31007"),
+        failed("x"),
+      ],
+      [...lines("2025-06-01 12:00:00,001 x", "(node:17) at 0xbeef, 127.0.0.1:20000"), ends(), SAME],
+    ],
+    "lines of two streams in another order": [
+      [...lines("a", "b"), failed("a", "b"), ...lines("b", "a"), failed("a", "b")],
+      [...lines("a", "b"), ends(), SAME],
+    ],
+    "lines that are one entry, and several": [
+      [...lines("a\n  at b\n  at c"), failed("a"), ...lines("a\n  at b", "  at c"), failed("a")],
+      [...lines("a\n  at b\n  at c"), ends(), SAME],
+    ],
+    "a line of code moved": [
+      [...lines("app.js:1"), failed("app.js:1"), ...lines("app.js:2"), failed("app.js:2")],
+      [...lines("app.js:1"), ends(), ...lines("app.js:2"), ends()],
+    ],
+    "another error after the same beginning": [
+      [...lines("begins", "one"), failed("one"), ...lines("begins", "two"), failed("two")],
+      [...lines("begins", "one"), ends(), ...lines("begins", "two"), ends()],
+    ],
+    "the first again after another": [
+      [...lines("one"), failed("one"), ...lines("two"), failed("two"), ...lines("one"), failed("one")],
+      [...lines("one"), ends(), ...lines("two"), ends(), ...lines("one"), ends()],
+    ],
+    "a part of it": [
+      [...lines("a", "b"), failed("a", "b"), ...lines("a"), failed("a")],
+      [...lines("a", "b"), ends(), ...lines("a"), ends()],
+    ],
+    "a line more often": [
+      [...lines("a"), failed("a"), ...lines("a", "a"), failed("a", "a")],
+      [...lines("a"), ends(), ...lines("a", "a"), ends()],
+    ],
+    "it listens after the same beginning": [
+      [...lines("a", "b"), failed("a", "b"), ...lines("a"), listens, ...lines("b")],
+      [...lines("a", "b"), ends(), ...lines("a"), listens, ...lines("b")],
+    ],
+    "another configuration": [
+      [...lines("a"), failed("a"), changed, ...lines("a"), failed("a")],
+      [...lines("a"), ends(), changed, ...lines("a"), ends()],
+    ],
+    "a request meanwhile": [
+      [...lines("a"), failed("a"), ...lines("a"), asked, failed("a")],
+      [...lines("a"), ends(), asked, SAME],
+    ],
+    "no entries of the output": [
+      [failed("a"), restarts, failed("a"), failed("b")],
+      [ends(["a"]), restarts, SAME, ends(["b"])],
+    ],
+    "nothing written": [
+      [failed(), failed()],
+      [ends(), ends()],
+    ],
+    "too much to compare": [
+      [...many, failed("line 599"), ...many, failed("line 599")],
+      [...many, ends(), ...many, ends()],
+    ],
+  };
+  for (const [name, [entries, shown]] of Object.entries(rows)) {
+    const show = showFailureOnce();
+    t.same(
+      entries.flatMap((one) => show([one])),
+      shown,
+      name,
+    );
+    t.same(showFailureOnce()(entries), shown, `${name}, in one batch`);
+  }
   t.end();
 });

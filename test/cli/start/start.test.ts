@@ -291,10 +291,41 @@ t.test("an app that does not start is reported, with its last words", async (t) 
   }
   const cwd = t.testdir({ "tool.json": '{ "name": "app", "proxy": { "command": "echo no database >&2; exit 3" } }' });
   const running = spawnTool(["start", "--address", "127.0.0.1:0"], { cwd });
-  await until("the report", () => /exited before it listened.*no database/s.test(running.stdout()));
+  await until("the report", () => /no database.*exited before it listened/s.test(running.stdout()));
   running.kill("SIGTERM");
   await running.ended;
   t.match(running.stdout(), /^.*error.*app exited before it listened.*code=3/m, "for people");
+});
+
+t.test("for people, what is written at a failed start is shown once", async (t) => {
+  const count = (text: string, part: string) => text.split(part).length - 1;
+  const rows: [app: string, files: Record<string, string>, shown: Record<string, number>][] = [
+    [
+      "Node, a module that is missing",
+      {
+        "app.js": 'console.log("begins", process.pid, process.env.PORT); require("missing-thing");',
+        "package.json": "{}",
+      },
+      { begins: 1, "Error: Cannot find module": 1, "at Module._resolveFilename": 1, "the same as before": 2 },
+    ],
+    [
+      "Python, an exception",
+      { "app.py": "import sys\nprint('begins', file=sys.stderr)\n{}['missing']\n" },
+      { begins: 1, "Traceback (most recent": 1, "KeyError: 'missing'": 1, "the same as before": 2 },
+    ],
+  ];
+  for (const [app, files, shown] of rows) {
+    const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ...files });
+    const { running } = await startTool(cwd);
+    await until("the last try", () => running.stdout().includes("app unavailable"));
+    running.kill("SIGTERM");
+    await running.ended;
+    const text = running.stdout();
+    for (const [part, times] of Object.entries(shown)) t.equal(count(text, part), times, `${app}: ${part}`);
+    t.equal(count(text, "app exited before it listened"), 4, `${app}: each try, and the reason`);
+    const log = await readFile(join(cwd, ".tool/development.ndjson"), "utf8");
+    t.equal(count(log, '"output":['), 3, `${app}: the log has all of it`);
+  }
 });
 
 t.test("what is not there", async (t) => {
