@@ -50,6 +50,7 @@ export class ProjectFolder implements Project {
     this.directory = {
       kind: (path) => this.#once(`kind ${path}`, () => directory.kind(path)),
       read: (path) => this.#once(`read ${path}`, () => directory.read(path)),
+      readEnd: (path, maxBytes) => this.#once(`end of ${path} ${maxBytes}`, () => directory.readEnd?.(path, maxBytes)),
       list: (path) => this.#once(`list ${path}`, () => directory.list?.(path) ?? []),
     };
   }

@@ -24,6 +24,7 @@ import { type AppType, checkServedFiles } from "./checks/static.ts";
 import { checkTags } from "./checks/tags.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
 import type { Config } from "./config.generated.ts";
+import { developmentLogOf } from "./development-log.ts";
 import { checkDialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
@@ -115,7 +116,7 @@ function* checkMeaning(
   memory: Memory,
   directory: Directory | undefined,
 ): Generator<undefined, undefined> {
-  const meanings = yield* checkLanguages(report, root, memory);
+  const meanings = yield* checkLanguages(report, root, { memory, log: developmentLogOf(directory, memory) });
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkAppName(report, section("name"));

@@ -10,13 +10,13 @@ import {
   type Problem,
   renderProblem,
 } from "../../grammar/problem.ts";
-import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
+import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import {
   type ConfigCheckOptions,
   checkConfig,
   checkTemplate,
-  doubtsOf,
+  developmentLogOf,
   fixAll,
   maskProblems,
   maskSecrets,
@@ -237,7 +237,8 @@ async function problemsOf(
 ): Promise<readonly Problem[]> {
   // Every text is a valid list of patterns.
   if (language === "ignore") return [];
-  const root = await configAbove(dirname(path));
+  const config = await configAbove(dirname(path));
+  const root = config?.root;
   if (language === "template") {
     if (root === undefined) {
       const parsed = parseTemplate(text);
@@ -247,16 +248,19 @@ async function problemsOf(
   }
   const parsed = parsePipeline(text);
   if (!parsed.ok) return withQueryFixes(text, parsed.problems);
-  const warnings = doubtsOf(parsed.value);
+  const directory = config && diskDirectory(config.folder);
+  const warnings = doubtsOf(parsed.value, developmentLogOf(directory).fields);
   return root === undefined ? warnings : [...unknownStages(stagesNamedIn(parsed.value), stageNames(root)), ...warnings];
 }
 
 /** The nearest tool.json, a few folders up at most, as the language server looks for it. */
-async function configAbove(folder: string): Promise<Node | undefined> {
+async function configAbove(
+  folder: string,
+): Promise<{ readonly folder: string; readonly root: Node | undefined } | undefined> {
   let at = folder;
   for (let level = 0; level < MAX_LEVELS_UP; level++) {
     const file = await readTextFile(join(at, CONFIG_FILE));
-    if (file.ok) return parseJson(file.value).root;
+    if (file.ok) return { folder: at, root: parseJson(file.value).root };
     if (dirname(at) === at) break;
     at = dirname(at);
   }

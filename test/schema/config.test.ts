@@ -70,6 +70,7 @@ function directoryOf(files: Files): Directory {
       return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
     },
     read: (path) => files[clean(path)] ?? undefined,
+    readEnd: (path) => files[clean(path)] ?? undefined,
     list(path) {
       const name = clean(path);
       const prefix = name === "" || name === "." ? "" : `${name}/`;
@@ -360,6 +361,14 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
   [
     '"logs": { "queries": { "q": "error and methhod in (GET, PUT)" } }',
     '"logs": { "queries": { "q": "error and method in (GET, PUT)" } }',
+  ],
+  // Other slips.
+  ['"logs": { "queries": { "q": "level = eror" } }', '"logs": { "queries": { "q": "level = error" } }'],
+  ['"logs": { "queries": { "q": "error adn production" } }', '"logs": { "queries": { "q": "error and production" } }'],
+  [
+    '"logs": { "queries": { "q": "oders > 5" } }',
+    '"logs": { "queries": { "q": "orders > 5" } }',
+    { ".tool/development.ndjson": '{"level":"info","message":"","fields":{"orders":1}}' },
   ],
   // Stages of queries.
   ['"logs": { "queries": { "q": "error | limit x" } }', '"logs": { "queries": { "q": "error | limit 10" } }'],
