@@ -315,6 +315,7 @@ export const TABLE = {
     flags: {
       "--fix": "Migrate the older dialect and apply safe fixes",
       "--strict": "Treat warnings as errors",
+      "--ignore <rule...>": "Leave out warnings of a rule, such as config/secret or query/*",
     },
     examples: [
       "validate",
@@ -323,6 +324,7 @@ export const TABLE = {
       "validate --fix apps/*/tool.json",
       "validate --format github           # annotates pull requests",
       "validate --format sarif > problems.sarif",
+      "validate --ignore config/secret",
       "validate - < tool.json",
     ],
   },

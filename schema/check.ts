@@ -23,6 +23,7 @@ import { checkStages } from "./checks/stages.ts";
 import { type AppType, checkServedFiles } from "./checks/static.ts";
 import { checkTags } from "./checks/tags.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
+import { checkEffects } from "./checks/without-effect.ts";
 import type { Config } from "./config.generated.ts";
 import { developmentLogOf } from "./development-log.ts";
 import { checkDialect } from "./dialect.ts";
@@ -144,6 +145,7 @@ function* checkMeaning(
   checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);
   checkTags(report, section("tags"));
+  checkEffects(report, root, meanings);
   checkServedFiles(report, root, type, directory);
   if (directory === undefined) return;
   checkDirectory(report, root, directory);
