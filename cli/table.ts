@@ -315,6 +315,7 @@ export const TABLE = {
     flags: {
       "--fix": "Migrate the older dialect and apply safe fixes",
       "--strict": "Treat warnings as errors",
+      "--ignore <rule...>": "Leave out warnings of a rule, such as config/secret or query/*",
     },
     examples: [
       "validate",
@@ -323,6 +324,7 @@ export const TABLE = {
       "validate --fix apps/*/tool.json",
       "validate --format github           # annotates pull requests",
       "validate --format sarif > problems.sarif",
+      "validate --ignore config/secret",
       "validate - < tool.json",
     ],
   },
@@ -340,6 +342,7 @@ export const TABLE = {
     flags: {
       "--stdio": "Communicate over stdin and stdout",
       "--node-ipc": "Communicate over the IPC channel of a parent Node process",
+      "--look-up": "Answer one question of an editor about the AWS account: JSON on stdin and stdout",
       "--clientProcessId <id>": "Exit when process <id> exits; editors set this",
     },
     examples: ["lsp --stdio"],

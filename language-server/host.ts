@@ -1,7 +1,7 @@
 import type { Connection, ResponseError } from "vscode-languageserver";
 import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory, Profiles } from "../schema/index.ts";
-import type { ToolRun } from "./service/index.ts";
+import type { CloudName, CloudQuestion, ToolRun } from "./service/index.ts";
 
 /** The services that a Node process, a Node thread and a browser worker each provide in their own way. */
 export interface Host {
@@ -16,9 +16,17 @@ export interface Host {
   profiles?(): Profiles;
   /** Resolves after the messages that have arrived so far were read. */
   nextTurn(): Promise<void>;
+  /** Absent if no account can be asked. Only called if the user agreed to it by a setting. */
+  readonly lookUp?: LookUp | undefined;
   /** Runs the program `tool`; undefined as a member if no process can be started, as a result if the user decided against. */
   readonly runTool?: RunTool | undefined;
 }
+
+/** Asks the AWS account of a project's credentials; rejects if there are none, or no network. */
+export type LookUp = (
+  request: { readonly folder: string; readonly question: CloudQuestion },
+  signal: AbortSignal,
+) => Promise<readonly CloudName[]>;
 
 export type RunTool = (run: ToolRun) => Promise<RunResult | undefined>;
 

@@ -1,4 +1,4 @@
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Directory } from "../schema/index.ts";
 
@@ -12,12 +12,26 @@ export function directoryOf(uri: string): Directory | undefined {
       return stat?.isFile() ? "file" : stat?.isDirectory() ? "directory" : undefined;
     },
     read: (path) => attempt(() => readFileSync(`${folder}${path}`, "utf8")),
+    readEnd: (path, maxBytes) => attempt(() => readEnd(`${folder}${path}`, maxBytes)),
     list: (path) =>
       attempt(() => readdirSync(`${folder}${path}`, { withFileTypes: true }))?.map((entry) => ({
         name: entry.name,
         kind: entry.isDirectory() ? "directory" : "file",
       })),
   };
+}
+
+/** The last bytes of a file as text. Throws as the system does. */
+export function readEnd(path: string, maxBytes: number): string {
+  const file = openSync(path, "r");
+  try {
+    const { size } = fstatSync(file);
+    const bytes = Buffer.alloc(Math.min(size, maxBytes));
+    const read = readSync(file, bytes, 0, bytes.length, size - bytes.length);
+    return bytes.toString("utf8", 0, read);
+  } finally {
+    closeSync(file);
+  }
 }
 
 /** Undefined if the system says no; a mistake of ours is thrown. */

@@ -1,9 +1,12 @@
 import { readFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { type Profiles, profilesIn } from "../schema/index.ts";
+import { type Profiles, profilesIn } from "../schema/profiles.ts";
 
-/** The credentials profiles of this machine, from the files of the AWS CLI; none where there are no such files. */
+/**
+ * The credentials profiles of this machine, from the files of the AWS CLI; none if there are no such files. The command reads
+ * them here, too, so that both know the same profiles.
+ */
 export function machineProfiles(env: Readonly<Record<string, string | undefined>>): Profiles {
   const folder = join(env.HOME ?? homedir(), ".aws");
   return profilesIn({

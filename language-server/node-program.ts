@@ -32,5 +32,21 @@ export function runProgram(
   });
 }
 
+/** A question to an account takes a second; nobody waits for the answer any more after this. */
+const ANSWER_LIMIT_MS = 20_000;
+
+/** Returns the text that a program writes to stdout; rejects if it fails, or is not done in time. */
+export function programOutput(
+  [file, ...words]: readonly string[],
+  { cwd, env, input }: Omit<ProgramRun, "place">,
+): Promise<string> {
+  return new Promise((resolve, reject) => {
+    const child = execFile(file!, words, { cwd, env, timeout: ANSWER_LIMIT_MS }, (error, stdout) =>
+      error === null ? resolve(stdout) : reject(error),
+    );
+    child.stdin?.on("error", () => {}).end(input);
+  });
+}
+
 /** A text without a secret, which the program should not have said. Less than four letters are in every text. */
 const without = (text: string, secret: string) => (secret.length < 4 ? text : text.replaceAll(secret, "***"));

@@ -10,7 +10,7 @@ import {
   ResponseError,
 } from "vscode-languageserver/node";
 import { systemClock } from "../grammar/units/clock.ts";
-import type { RunTool } from "./host.ts";
+import type { LookUp, RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
 import { machineProfiles } from "./node-profiles.ts";
 import { type LanguageServerOptions, startServer } from "./server.ts";
@@ -22,6 +22,8 @@ export interface NodeOptions extends LanguageServerOptions {
   readonly port?: MessagePort;
   /** Runs the program `tool`; without it, what needs that is not offered. */
   readonly runTool?: RunTool;
+  /** Asks the AWS account of a project's credentials, if the user has agreed to it. */
+  readonly lookUp?: LookUp;
 }
 
 /**
@@ -42,6 +44,7 @@ export function serve(options: NodeOptions): Promise<never> {
     profiles: () => machineProfiles(process.env),
     nextTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
     runTool: options.runTool,
+    lookUp: options.lookUp,
   };
   startServer(host, options);
   return new Promise(() => {});

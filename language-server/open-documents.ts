@@ -1,6 +1,7 @@
 import type { DidChangeTextDocumentParams, TextDocumentItem } from "vscode-languageserver";
 import { TextDocument } from "vscode-languageserver-textdocument";
 import type { Clock } from "../grammar/units/clock.ts";
+import { CloudNames } from "./cloud-names.ts";
 import type { Host } from "./host.ts";
 import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
 import { type DocumentKind, documentKindOf, type Project, ToolDocument } from "./service/index.ts";
@@ -10,10 +11,12 @@ export class OpenDocuments {
   readonly #directoryOf: Host["directoryOf"];
   readonly #clock: Clock;
   readonly #profiles: Host["profiles"];
+  readonly #cloud: CloudNames;
   readonly #open = new Map<string, OpenText>();
   readonly #projects = new Map<string, ProjectFolder>();
 
-  constructor({ directoryOf, clock, profiles }: Pick<Host, "directoryOf" | "clock" | "profiles">) {
+  constructor({ directoryOf, clock, profiles, lookUp }: Pick<Host, "directoryOf" | "clock" | "profiles" | "lookUp">) {
+    this.#cloud = new CloudNames({ lookUp, clock });
     this.#profiles = profiles;
     this.#clock = clock;
     this.#directoryOf = directoryOf;
@@ -71,6 +74,7 @@ export class OpenDocuments {
         },
         clock: this.#clock,
         profiles: this.#profiles,
+        cloud: this.#cloud,
       });
       this.#projects.set(folder, project);
     }

@@ -1,7 +1,8 @@
 import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory, Profiles } from "../schema/index.ts";
+import type { CloudNames } from "./cloud-names.ts";
 import type { Host } from "./host.ts";
-import { type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
+import { type CloudAnswer, type CloudQuestion, type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
 
 /** How long what was read of a project's file is reused, unless a client that watches files reports a change. */
 const FILES_TTL_MS = 2000;
@@ -30,6 +31,7 @@ interface ProjectFolderParts {
   readonly openConfig: (uri: string) => ToolDocument | undefined;
   readonly clock: Clock;
   readonly profiles: Host["profiles"];
+  readonly cloud: CloudNames;
 }
 
 /** A project's folder. What was seen is believed for a moment: a keystroke must not read the disk again. */
@@ -39,17 +41,20 @@ export class ProjectFolder implements Project {
   readonly #openConfig: (uri: string) => ToolDocument | undefined;
   readonly #clock: Clock;
   readonly #profiles: Host["profiles"];
+  readonly #cloud: CloudNames;
   readonly #seen = new Map<string, { readonly at: number; readonly value: unknown }>();
 
-  constructor({ uri, directory, openConfig, clock, profiles }: ProjectFolderParts) {
+  constructor({ uri, directory, openConfig, clock, profiles, cloud }: ProjectFolderParts) {
     this.uri = uri;
     this.#clock = clock;
     this.#openConfig = openConfig;
     this.#profiles = profiles;
+    this.#cloud = cloud;
     if (directory === undefined) return;
     this.directory = {
       kind: (path) => this.#once(`kind ${path}`, () => directory.kind(path)),
       read: (path) => this.#once(`read ${path}`, () => directory.read(path)),
+      readEnd: (path, maxBytes) => this.#once(`end of ${path} ${maxBytes}`, () => directory.readEnd?.(path, maxBytes)),
       list: (path) => this.#once(`list ${path}`, () => directory.list?.(path) ?? []),
     };
   }
@@ -60,6 +65,10 @@ export class ProjectFolder implements Project {
 
   profiles(): Profiles {
     return this.#once("profiles", () => this.#profiles?.() ?? new Map());
+  }
+
+  cloudNames(question: CloudQuestion): CloudAnswer {
+    return this.#cloud.get(this.uri, question);
   }
 
   config(): ToolDocument | undefined {

@@ -23,7 +23,9 @@ import { checkStages } from "./checks/stages.ts";
 import { type AppType, checkServedFiles } from "./checks/static.ts";
 import { checkTags } from "./checks/tags.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
+import { checkEffects } from "./checks/without-effect.ts";
 import type { Config } from "./config.generated.ts";
+import { developmentLogOf } from "./development-log.ts";
 import { checkDialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
@@ -115,7 +117,7 @@ function* checkMeaning(
   memory: Memory,
   directory: Directory | undefined,
 ): Generator<undefined, undefined> {
-  const meanings = yield* checkLanguages(report, root, memory);
+  const meanings = yield* checkLanguages(report, root, { memory, log: developmentLogOf(directory, memory) });
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkAppName(report, section("name"));
@@ -143,6 +145,7 @@ function* checkMeaning(
   checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);
   checkTags(report, section("tags"));
+  checkEffects(report, root, meanings);
   checkServedFiles(report, root, type, directory);
   if (directory === undefined) return;
   checkDirectory(report, root, directory);

@@ -1,16 +1,17 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { type Fix, type Parsed, type Problem, quote } from "../grammar/problem.ts";
-import { type NamedStage, parsePipeline, stagesNamedIn } from "../grammar/query/index.ts";
+import { doubtsOf, type NamedStage, parsePipeline, type SeenFields, stagesNamedIn } from "../grammar/query/index.ts";
 import { type Location, parseLocation, parseRoute, type Route } from "../grammar/route/index.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { cleanName } from "./clean-text.ts";
 import { isColor, nearColor } from "./colors.ts";
+import type { LogFacts } from "./development-log.ts";
 import { insertItem, insertMember } from "./edits.ts";
 import { type Glob, parseGlob } from "./glob.ts";
 import { memberOf, type Node, type ObjectNode, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 import type { Memory } from "./memory.ts";
-import { doubtsOf, withQueryFixes } from "./query-fixes.ts";
+import { withQueryFixes } from "./query-fixes.ts";
 import type { ProblemReport } from "./report.ts";
 import { toolSchema } from "./tool-schema.generated.ts";
 
@@ -40,7 +41,7 @@ export interface QueryMeaning {
 export function* checkLanguages(
   report: ProblemReport,
   root: ObjectNode,
-  memory: Memory,
+  { memory, log }: { readonly memory: Memory; readonly log: LogFacts },
 ): Generator<undefined, Meanings> {
   const routes = new Map<StringNode, Route>();
   const locations = new Map<StringNode, Location>();
@@ -63,9 +64,9 @@ export function* checkLanguages(
     if (language === "color" && ownPages) continue;
     if (language.startsWith("ref:")) checkReference(report, root, language.slice("ref:".length), node);
     else {
-      const read = LANGUAGES[language];
+      const read = language === "query" ? queryReader(log.fields) : LANGUAGES[language];
       if (read === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
-      const parsed = memory.ofText(language, node.value, read);
+      const parsed = memory.ofText(language === "query" ? `query ${log.key}` : language, node.value, read);
       if (!parsed.ok) report.inside(node, parsed.problems);
       else if (parsed.value !== undefined) kept[language]?.set(node, parsed.value);
     }
@@ -126,17 +127,18 @@ const LANGUAGES: Readonly<Record<string, Read>> = {
   location: parseLocation,
   duration: parseDuration,
   glob: parseGlob,
-  // The tree is of no use here, and takes more room than the text.
-  query(value) {
-    const parsed = parsePipeline(value);
-    if (!parsed.ok) return { ok: false, problems: withQueryFixes(value, parsed.problems) };
-    const meaning: QueryMeaning = { stages: stagesNamedIn(parsed.value), warnings: doubtsOf(parsed.value) };
-    return meaning.stages.length + meaning.warnings.length === 0 ? SOUND : { ok: true, value: meaning };
-  },
   path: (value) => unless(checkPath(value)),
   command: (value) => unless(checkCommand(value)),
   "header-name": (value) => unless(checkHeaderName(value)),
   color: (value) => unless(checkColor(value)),
+};
+
+/** Reads queries for a log with such fields. The tree is of no use here, and takes more room than the text. */
+const queryReader = (seen: SeenFields) => (value: string) => {
+  const parsed = parsePipeline(value);
+  if (!parsed.ok) return { ok: false, problems: withQueryFixes(value, parsed.problems) } as const;
+  const meaning: QueryMeaning = { stages: stagesNamedIn(parsed.value), warnings: doubtsOf(parsed.value, seen) };
+  return meaning.stages.length + meaning.warnings.length === 0 ? SOUND : ({ ok: true, value: meaning } as const);
 };
 
 const SOUND: Parsed<unknown> = { ok: true, value: undefined };

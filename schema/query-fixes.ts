@@ -1,9 +1,9 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { applyEdits, type Fix, fixesOf, type Problem, type Span } from "../grammar/problem.ts";
-import { type Expr, givesRows, PIPE_WORDS, type Pipeline, parsePipeline } from "../grammar/query/index.ts";
+import { PIPE_WORDS, parsePipeline } from "../grammar/query/index.ts";
 import { nearName } from "./near-name.ts";
 
-// Fixes and warnings of queries in files, for editors and `tool validate`, beside those of the language itself.
+// Fixes of queries in files, for editors and `tool validate`, beside those of the language itself.
 
 /** The problems of a query, with changes that leave fewer of them where the text tells what was meant. */
 export function withQueryFixes(source: string, problems: readonly Problem[]): readonly Problem[] {
@@ -88,93 +88,3 @@ const DIRECTIONS: Readonly<Record<string, "asc" | "desc">> = {
   down: "desc",
   up: "asc",
 };
-
-/** The words that are hardly the name of a field, but are read as one by `sort desc`. */
-const DIRECTION_WORDS = ["asc", "ascending", "desc", "descending", "dsc"];
-
-/** Warnings about a valid query that hardly means what it says. */
-export const doubtsOf = (pipeline: Pipeline): Problem[] => [...nearFields(pipeline), ...directionsAlone(pipeline)];
-
-/** A warning for each direction that is read as a field, since no column is before it. */
-function directionsAlone({ source, pipes }: Pipeline): Problem[] {
-  const problems: Problem[] = [];
-  for (const pipe of pipes) {
-    // After rows a name that is no column is an error of the language.
-    if (givesRows(pipe)) break;
-    if (pipe.kind !== "sort") continue;
-    for (const [i, { span }] of pipe.keys.entries()) {
-      const word = source.slice(span.start, span.end);
-      const direction = DIRECTION_WORDS.includes(word) ? directionOf(word) : undefined;
-      if (direction === undefined) continue;
-      const before = pipe.keys[i - 1]?.span;
-      const column = before === undefined ? "timestamp" : source.slice(before.start, before.end);
-      const write = `${column} ${direction}`;
-      problems.push({
-        code: "query/direction-alone",
-        severity: "warning",
-        message: `"${word}" has no column before it, and is read as the name of a field`,
-        hint: `write sort ${write}`,
-        span,
-        fix: suggest({ start: before?.start ?? span.start, end: span.end }, write),
-      });
-    }
-  }
-  return problems;
-}
-
-/** The fields of the tool's own entries that are long enough for a slip to be told from another name. */
-const OWN_FIELDS = [
-  "commit",
-  "duration",
-  "level",
-  "message",
-  "method",
-  "path",
-  "query",
-  "size",
-  "stage",
-  "status",
-  "timestamp",
-  "version",
-];
-
-/** A warning for each field of the conditions of entries that is one of the tool's own but for a slip of the finger. */
-function nearFields({ source, query }: Pipeline): Problem[] {
-  const problems: Problem[] = [];
-  const walk = (expr: Expr) => {
-    if (expr.kind === "and" || expr.kind === "or") for (const term of expr.terms) walk(term);
-    else if (expr.kind === "not") walk(expr.term);
-    else if (expr.kind === "comparison" || expr.kind === "in") {
-      const { span } = expr.field;
-      const name = source.slice(span.start, span.end);
-      const near = OWN_FIELDS.find((field) => isSlipOf(name, field));
-      if (near === undefined) return;
-      problems.push({
-        code: "query/near-field",
-        severity: "warning",
-        message: `"${name}" is no field of the entries that the tool writes`,
-        hint: `did you mean ${near}?`,
-        span,
-        fix: suggest(span, near),
-      });
-    }
-  };
-  if (query.expr !== undefined) walk(query.expr);
-  return problems;
-}
-
-/**
- * Whether a name is a field with two neighbours swapped, a letter left out or one written twice. Apps have fields of their
- * own, such as `state` or `paths`: another letter, or one more at the end, is none of these slips.
- */
-function isSlipOf(name: string, field: string): boolean {
-  const lower = name.toLowerCase();
-  if (!/^[a-z]{4,}$/.test(lower) || OWN_FIELDS.includes(lower)) return false;
-  const at = [...field].keys();
-  for (const i of at) {
-    const [before, letter, after] = [field.slice(0, i), field[i]!, field.slice(i + 1)];
-    if (lower === before + after || lower === before + letter + letter + after) return true;
-    if (after !== "" && lower === before + after[0] + letter + after.slice(1)) return true;
-  }
-  return false;
-}

@@ -1,9 +1,9 @@
 import type { MessagePort } from "node:worker_threads";
 import * as vscode from "vscode";
-import type { RunResult, RunTool } from "../language-server/host.ts";
-import { runProgram } from "../language-server/node-program.ts";
+import type { LookUp, RunResult, RunTool } from "../language-server/host.ts";
+import { programOutput, runProgram } from "../language-server/node-program.ts";
 import { askForStage } from "./deploy-command.ts";
-import { locateTool } from "./installation.ts";
+import { findTool, locateTool } from "./installation.ts";
 import { SANDBOX } from "./task-words.ts";
 import { mayStartProcesses } from "./trust.ts";
 
@@ -13,14 +13,41 @@ export interface RunRequest {
   readonly answers: MessagePort;
 }
 
-export type { RunResult, RunTool };
+/** Names of the AWS account that the thread asks for. */
+export interface LookUpRequest {
+  readonly lookUp: Parameters<LookUp>[0];
+  readonly answers: MessagePort;
+}
+
+/** Undefined if nobody could be asked, for whatever reason. */
+export type LookUpAnswer = Awaited<ReturnType<LookUp>> | undefined;
+
+export type { LookUp, RunResult, RunTool };
 
 /** Runs `tool` for a command of the server, and answers how it ended; undefined if it did not run. */
-export function answer({ run, answers }: RunRequest): void {
+export function answer(request: RunRequest | LookUpRequest): void {
+  const { answers } = request;
+  if ("lookUp" in request) {
+    void lookUpForServer(request.lookUp)
+      .catch(() => undefined)
+      .then((names: LookUpAnswer) => answers.postMessage(names));
+    return;
+  }
+  const { run } = request;
   const failed = (error: Error): RunResult => ({ isDone: false, said: error.message, place: "" });
   void runForServer(run)
     .catch(failed)
     .then((result) => answers.postMessage(result));
+}
+
+/** Says nothing if there is no trust or no tool: the user is typing. */
+async function lookUpForServer({ folder, question }: LookUpRequest["lookUp"]): Promise<LookUpAnswer> {
+  const uri = vscode.Uri.parse(folder);
+  if (!vscode.workspace.isTrusted || uri.scheme !== "file") return undefined;
+  const tool = await findTool();
+  if (tool === undefined) return undefined;
+  const input = JSON.stringify(question);
+  return JSON.parse(await programOutput([tool, "lsp", "--look-up"], { cwd: uri.fsPath, env: process.env, input }));
 }
 
 /** Asks first where: on AWS or in the sandbox. Undefined if there is no trust, no tool or no answer. */

@@ -2,7 +2,22 @@
 // the extension to, by a message of the thread. Those of the protocol can be traced, and the run's input may be secret.
 import { MessageChannel, type MessagePort, parentPort, workerData } from "node:worker_threads";
 import { serve } from "../language-server/node.ts";
-import type { RunRequest, RunResult, RunTool } from "./run-for-server.ts";
+import type { LookUp, LookUpAnswer, LookUpRequest, RunRequest, RunResult, RunTool } from "./run-for-server.ts";
+
+/** The extension runs `tool lsp --look-up`: the SDK is in there, and not in a thread of the editor. */
+const lookUp: LookUp = (request, signal) =>
+  new Promise((resolve, reject) => {
+    const { port1, port2 } = new MessageChannel();
+    const end = () => port1.close();
+    signal.addEventListener("abort", end, { once: true });
+    port1.once("message", (names: LookUpAnswer) => {
+      signal.removeEventListener("abort", end);
+      end();
+      if (names === undefined) reject(new Error("nothing was looked up"));
+      else resolve(names);
+    });
+    parentPort!.postMessage({ lookUp: request, answers: port2 } satisfies LookUpRequest, [port2]);
+  });
 
 const { port, version } = workerData as { port: MessagePort; version: string };
 
@@ -16,4 +31,4 @@ const runTool: RunTool = (run) =>
     parentPort!.postMessage({ run, answers: port2 } satisfies RunRequest, [port2]);
   });
 
-void serve({ port, version, runTool });
+void serve({ port, version, runTool, lookUp });

@@ -4,15 +4,18 @@ import { fileURLToPath, pathToFileURL } from "node:url";
 import type { RunResult, RunTool } from "../../language-server/host.ts";
 import { serve } from "../../language-server/node.ts";
 import { runProgram } from "../../language-server/node-program.ts";
+import { CLOUD_KINDS, type CloudQuestion } from "../../language-server/service/cloud.ts";
 import { toolSchema } from "../../schema/index.ts";
-import type { Context } from "../context.ts";
+import { type Context, EXIT } from "../context.ts";
 import { publishedReference, referenceFile } from "../docs/reference-file.ts";
 import { referencePage } from "../docs/reference-page.ts";
+import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
 import { version } from "../version.ts";
 
 /** `tool lsp`: runs the language server for an editor. Ends with the editor; never prints. */
 export async function lsp(context: Context, options: Options<"lsp">): Promise<number> {
+  if (options["look-up"]) return answerOne(context);
   if (!options.stdio && !options["node-ipc"]) {
     return context.misuse(
       "tool lsp is started by an editor",
@@ -37,7 +40,47 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
   // After the server's first answers: the page is for a click on a problem's code.
   context.io.clock.after(WRITE_AFTER_MS, () => void writeReference(page), { isBackground: true });
   const documentation = publishedReference(context.io.env) ?? `${pathToFileURL(page).href}#{code}`;
-  return serve({ version, ipc: options["node-ipc"], documentation, runTool: (run) => runTool(context, run) });
+  const { env, clock } = context.io;
+  return serve({
+    version,
+    ipc: options["node-ipc"],
+    documentation,
+    runTool: (run) => runTool(context, run),
+    lookUp: async ({ question }, signal) =>
+      (await import("../aws/look-up.ts")).accountNames(question, { env, clock, signal }),
+  });
+}
+
+/**
+ * `tool lsp --look-up`: the answer to one question about the AWS account, which a server asks that runs inside of an editor
+ * and has no SDK. Both are JSON, on stdin and stdout.
+ */
+async function answerOne({ io, print, misuse, fail }: Context): Promise<number> {
+  const question = questionIn((await readStream(io.stdin, MAX_QUESTION_BYTES)).toString());
+  if (question === undefined) {
+    return misuse("stdin has no question", `write JSON, such as {"kind": "zones"}: ${CLOUD_KINDS.join(", ")}`);
+  }
+  const { accountNames } = await import("../aws/look-up.ts");
+  const { signal } = new AbortController();
+  try {
+    await print(JSON.stringify(await accountNames(question, { env: io.env, clock: io.clock, signal })));
+    return EXIT.ok;
+  } catch (error) {
+    return fail(error instanceof Error ? error.message : String(error));
+  }
+}
+
+const MAX_QUESTION_BYTES = 10_000;
+
+function questionIn(text: string): CloudQuestion | undefined {
+  try {
+    const question = JSON.parse(text) as CloudQuestion;
+    const { kind, ...others } = question;
+    const isRight = CLOUD_KINDS.includes(kind) && Object.values(others).every((value) => typeof value === "string");
+    return isRight ? question : undefined;
+  } catch {
+    return undefined;
+  }
 }
 
 const WRITE_AFTER_MS = 1000;

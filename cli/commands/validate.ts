@@ -1,6 +1,7 @@
 import { statSync } from "node:fs";
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
 import { basename, dirname, join, resolve } from "node:path";
+import { didYouMean } from "../../grammar/did-you-mean.ts";
 import {
   applyEdits,
   describe,
@@ -10,13 +11,13 @@ import {
   type Problem,
   renderProblem,
 } from "../../grammar/problem.ts";
-import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
+import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import {
   type ConfigCheckOptions,
   checkConfig,
   checkTemplate,
-  doubtsOf,
+  developmentLogOf,
   fixAll,
   maskProblems,
   maskSecrets,
@@ -27,6 +28,7 @@ import {
   withQueryFixes,
 } from "../../schema/index.ts";
 import { memberOf, type Node, parseJson } from "../../schema/json.ts";
+import { RULES } from "../../schema/rules.ts";
 import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
@@ -55,6 +57,13 @@ export async function validate(context: Context, options: Options<"validate">): 
     }
     // A file in a given folder may be given by name as well.
     for (const one of inside ?? [name]) if (one === "-" || !names.includes(one)) names.push(one);
+  }
+  const wrong = options.ignore.find((rule) => !isRule(rule));
+  if (wrong !== undefined) {
+    const near = didYouMean(wrong, Object.keys(RULES));
+    const hint =
+      near === undefined ? "problems name theirs in brackets; query/* is all of an area" : `did you mean ${near}?`;
+    return context.misuse(`there is no rule ${JSON.stringify(wrong)}`, hint);
   }
   if (names.filter((name) => name === "-").length > 1)
     return context.misuse("stdin can be read only once", "write - once");
@@ -87,7 +96,8 @@ export async function validate(context: Context, options: Options<"validate">): 
   for (const input of inputs) {
     const checked =
       input.unreadable === undefined ? await check(context, input, options.fix) : [unreadable(context, input)];
-    for (const report of checked) {
+    for (const whole of checked) {
+      const report = { ...whole, problems: whole.problems.filter((problem) => !isIgnored(problem, options.ignore)) };
       // A page may be given by name and found by its tool.json as well.
       if (report.path === undefined || !reports.some(({ path }) => path === report.path)) reports.push(report);
     }
@@ -96,6 +106,15 @@ export async function validate(context: Context, options: Options<"validate">): 
   const fails = ({ severity }: Problem) => severity === "error" || options.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
 }
+
+const isRule = (rule: string) =>
+  Object.hasOwn(RULES, rule) ||
+  (rule.endsWith("/*") && Object.keys(RULES).some((code) => code.startsWith(rule.slice(0, -1))));
+
+/** Warnings alone: a file with an error is refused by every other command, whatever is left out here. */
+const isIgnored = ({ code, severity }: Problem, rules: readonly string[]) =>
+  severity === "warning" &&
+  rules.some((rule) => rule === code || (rule.endsWith("/*") && code.startsWith(rule.slice(0, -1))));
 
 interface Input {
   readonly name: string;
@@ -237,7 +256,8 @@ async function problemsOf(
 ): Promise<readonly Problem[]> {
   // Every text is a valid list of patterns.
   if (language === "ignore") return [];
-  const root = await configAbove(dirname(path));
+  const config = await configAbove(dirname(path));
+  const root = config?.root;
   if (language === "template") {
     if (root === undefined) {
       const parsed = parseTemplate(text);
@@ -247,16 +267,19 @@ async function problemsOf(
   }
   const parsed = parsePipeline(text);
   if (!parsed.ok) return withQueryFixes(text, parsed.problems);
-  const warnings = doubtsOf(parsed.value);
+  const directory = config && diskDirectory(config.folder);
+  const warnings = doubtsOf(parsed.value, developmentLogOf(directory).fields);
   return root === undefined ? warnings : [...unknownStages(stagesNamedIn(parsed.value), stageNames(root)), ...warnings];
 }
 
 /** The nearest tool.json, a few folders up at most, as the language server looks for it. */
-async function configAbove(folder: string): Promise<Node | undefined> {
+async function configAbove(
+  folder: string,
+): Promise<{ readonly folder: string; readonly root: Node | undefined } | undefined> {
   let at = folder;
   for (let level = 0; level < MAX_LEVELS_UP; level++) {
     const file = await readTextFile(join(at, CONFIG_FILE));
-    if (file.ok) return parseJson(file.value).root;
+    if (file.ok) return { folder: at, root: parseJson(file.value).root };
     if (dirname(at) === at) break;
     at = dirname(at);
   }

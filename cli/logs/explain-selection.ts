@@ -1,4 +1,12 @@
-import { meantQueries, nearQueries, parseQuery, type Query, readFields } from "../../grammar/query/index.ts";
+import {
+  meantQueries,
+  NOTHING_SEEN,
+  nearQueries,
+  parseQuery,
+  type Query,
+  readFields,
+  reasonsFor,
+} from "../../grammar/query/index.ts";
 import type { Wanted } from "./line-scan.ts";
 import type { EntrySource } from "./source.ts";
 import { type FoundNear, nothingAmong, type Survey } from "./survey.ts";
@@ -39,7 +47,9 @@ async function firstNear(
   { names, signal }: { readonly names: readonly string[]; readonly signal: AbortSignal },
 ): Promise<FoundNear | undefined> {
   if (source.count === undefined) return undefined;
-  for (const { term, source: text } of [...meantQueries(query, names), ...nearQueries(query)].slice(0, MOST_TRIES)) {
+  const meant = reasonsFor(query, { ...NOTHING_SEEN, names }).flatMap((reason) => reason.meant ?? []);
+  const tries = [...meantQueries(query, names), ...meant, ...nearQueries(query)];
+  for (const { term, source: text } of tries.slice(0, MOST_TRIES)) {
     const parsed = parseQuery(text);
     const count = parsed.ok ? await source.count(parsed.value, signal) : 0;
     if (count === undefined) return undefined;

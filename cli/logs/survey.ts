@@ -1,17 +1,21 @@
 import type { Entry } from "../../grammar/entry.ts";
 import {
+  addNames,
   compilePredicate,
   type Expr,
   isSeen,
-  levelOf,
   meantField,
   type NearQuery,
+  NOTHING_SEEN,
+  type NothingReason,
+  nameInQuery,
   nearQueries,
   parseQuery,
   printField,
   type Query,
   type ReadField,
   readFields,
+  reasonsFor,
   type SoughtText,
   soughtTexts,
 } from "../../grammar/query/index.ts";
@@ -22,7 +26,6 @@ import { type LineScan, lineScan, type Wanted } from "./line-scan.ts";
 
 /** Enough to know what a log contains; reading them takes a tenth of a second. */
 const MAX_ENTRIES = 20_000;
-const MAX_NAMES = 1_000;
 /** Depth of nested fields such as user.email. */
 const MAX_DEPTH = 4;
 /** How many values of an entry are searched for a text, and how many fields with it are remembered. */
@@ -47,6 +50,8 @@ export class Survey {
   readonly #near: readonly Near[];
   readonly #sought: readonly { readonly text: SoughtText; readonly fields: Map<string, Near | undefined> }[];
   readonly #names = new Set<string>();
+  readonly #ofText = new Set<string>();
+  readonly #levels = new Set<string>();
   readonly #selects: (entry: Entry) => boolean;
   #isFound = false;
   #count = 0;
@@ -59,7 +64,8 @@ export class Survey {
     this.#scan = lineScan({ ...wanted, query: { source: "", expr: undefined } });
     this.#absent = new Set(named);
     this.#selects = compilePredicate(wanted.query, wanted);
-    this.#near = nearQueries(wanted.query).flatMap((near) => this.#compiled(near) ?? []);
+    const meant = reasonsFor(wanted.query).flatMap((reason) => reason.meant ?? []);
+    this.#near = [...nearQueries(wanted.query), ...meant].flatMap((near) => this.#compiled(near) ?? []);
     this.#sought = soughtTexts(wanted.query).map((text) => ({ text, fields: new Map() }));
   }
 
@@ -97,7 +103,8 @@ export class Survey {
     this.#isFound ||= this.#selects(entry);
     for (const field of this.#absent) if (field.isIn(entry)) this.#absent.delete(field);
     for (const near of this.#near) if (near.matches(entry)) near.count++;
-    addNames(entry.fields, [], this.#names);
+    addNames(entry.fields, [], this.#names, this.#ofText);
+    this.#levels.add(entry.level);
     for (const sought of this.#sought) {
       const names = new Set<string>();
       addNamesWith({ text: sought.text.text, names, valuesLeft: MAX_VALUES }, entry.fields, []);
@@ -126,12 +133,17 @@ export class Survey {
     const match = this.#near.find(({ count }) => count > 0);
     const near = match === undefined ? [] : [`${match.term} finds ${match.count.toLocaleString("en")}${of}`];
     const elsewhere = match === undefined ? this.#inFields() : [];
+    const seen = { names: [...this.#names], ofText: this.#ofText, levels: this.#levels };
+    const reasons = reasonsFor(this.#wanted.query, seen);
+    const abouts = reasons.map(({ about }) => about);
+    const unexplained = [...this.#absent].filter(({ name }) => !abouts.includes(name));
     const isText = this.#textCount === this.#count;
     const absent =
       isText && this.#absent.size > 0
         ? ['the lines are text without fields, which message contains "..." searches']
-        : absentFields([...this.#absent], this.#names, subject, near.length + elsewhere.length > 0);
-    return [`no entry found${among}${period}`, ...absent, ...near, ...elsewhere].join("; ");
+        : absentFields(unexplained, this.#names, subject, near.length + elsewhere.length > 0);
+    const said = sentences(reasons, match?.term);
+    return [`no entry found${among}${period}`, ...said, ...absent, ...near, ...elsewhere].join("; ");
   }
 
   /** Says which fields of stages no entry has; undefined if every entry that was read may be one that was meant. */
@@ -166,6 +178,20 @@ export class Survey {
   }
 }
 
+/** The sentences of the first reasons, without those that a similar query says which finds something. */
+const sentences = (reasons: readonly NothingReason[], term: string | undefined) =>
+  reasons
+    .filter((reason) => !isShown(reason, term))
+    .slice(0, MOST_REASONS)
+    .map(({ said }) => said);
+
+/** More of them would hide the first. */
+const MOST_REASONS = 2;
+
+/** Whether a similar query that finds something says the same: `level = error finds 3`. */
+const isShown = ({ code, meant }: NothingReason, term: string | undefined) =>
+  /\/(?:near-level|text-for-number)$/.test(code) && term !== undefined && meant?.term.includes(term) === true;
+
 /** `since 2025-06-30T12:00:00Z until ...`; empty without a period. */
 function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): string {
   const written = (timeMs: number) => new Date(timeMs).toISOString().replace(/\.\d+/, "");
@@ -187,10 +213,13 @@ interface Evidence {
 /** The same line if the entries were not read here. */
 export function nothingAmong(query: Query, { names, near }: Evidence, wanted: Wanted): string {
   const seen = new Set(names);
-  const absent = readFields(query).filter(({ name }) => !isSeen(name, names));
-  const reasons = names.length === 0 ? [] : absentFields(absent, seen, "no entry", near !== undefined);
+  const doubts = reasonsFor(query, { ...NOTHING_SEEN, names });
+  const abouts = doubts.map(({ about }) => about);
+  const absent = readFields(query).filter(({ name }) => !isSeen(name, names) && !abouts.includes(name));
+  const reasons = sentences(doubts, near?.term);
+  if (names.length > 0) reasons.push(...absentFields(absent, seen, "no entry", near !== undefined));
   if (near !== undefined) reasons.push(`${near.term} finds ${near.count.toLocaleString("en")}`);
-  else if (names.length === 0) reasons.push(...wholeTexts(query));
+  else if (names.length === 0 && reasons.length === 0) reasons.push(...wholeTexts(query));
   return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");
 }
 
@@ -242,38 +271,12 @@ function addNamesWith(search: ValueSearch, value: object, path: readonly string[
   for (const [key, element] of Object.entries(value)) {
     if (search.valuesLeft-- <= 0) return;
     if (typeof element === "string") {
-      if (element.includes(text)) names.add(nameOf([...path, key]));
+      if (element.includes(text)) names.add(nameInQuery([...path, key]));
     } else if (Array.isArray(element)) {
       const isIn = element.slice(0, search.valuesLeft).some((item) => typeof item === "string" && item.includes(text));
-      if (isIn) names.add(nameOf([...path, key]));
+      if (isIn) names.add(nameInQuery([...path, key]));
     } else if (typeof element === "object" && element !== null && path.length + 1 < MAX_DEPTH) {
       addNamesWith(search, element, [...path, key]);
     }
   }
 }
-
-function addNames(value: object, path: readonly string[], names: Set<string>): void {
-  for (const [key, element] of Object.entries(value)) {
-    if (names.size >= MAX_NAMES) return;
-    const at = [...path, key];
-    if (typeof element === "object" && element !== null && !Array.isArray(element) && at.length < MAX_DEPTH) {
-      addNames(element, at, names);
-    } else names.add(nameOf(at));
-  }
-}
-
-/** The name of a field in the syntax of a query. */
-function nameOf(path: readonly string[]): string {
-  const span = { start: 0, end: 0 };
-  const [first = ""] = path;
-  const isPlain = FIRST_NAME.test(first) && !KEYWORD.test(first) && !(path.length === 1 && isWord(first));
-  const whole = isPlain ? path : ["fields", ...path];
-  return printField({ path: whole.map((key) => ({ kind: "key", key, span })), span });
-}
-
-const FIRST_NAME = /^[\p{L}_@$][\p{L}\p{M}0-9_@$-]*$/u;
-/** Keywords, which are not names, and the object of all fields. */
-const KEYWORD = /^(?:and|or|not|in|contains|exists|fields)$/i;
-/** Names that by themselves mean a part of the entry, or are a term. */
-const isWord = (name: string) =>
-  name === "level" || name === "message" || name === "timestamp" || levelOf(name) !== undefined;

@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
+import { readEnd } from "../../language-server/node-directory.ts";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 
 /**
@@ -13,6 +14,7 @@ export function diskDirectory(root: string, { sizes = false }: { readonly sizes?
       return stat?.isFile() ? "file" : stat?.isDirectory() ? "directory" : undefined;
     },
     read: (path) => attempt(() => readFileSync(resolve(root, path), "utf8")),
+    readEnd: (path, maxBytes) => attempt(() => readEnd(resolve(root, path), maxBytes)),
     list: (path) => listFolder(resolve(root, path)),
     leadsOutOf(folder, path) {
       const top = attempt(() => realpathSync(resolve(root, folder)));

@@ -1,11 +1,11 @@
 import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-languageserver-types";
 import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts";
-import { parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
+import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import {
   checkInSteps,
   checkTemplate,
-  doubtsOf,
+  developmentLogOf,
   stageNames,
   unknownStages,
   withQueryFixes,
@@ -138,7 +138,8 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
       // One query a file; the newline that files end with is none of it.
       const parsed = parsePipeline(document.text);
       if (!parsed.ok) return withQueryFixes(document.text, parsed.problems);
-      const warnings = doubtsOf(parsed.value);
+      const { fields } = developmentLogOf(project.directory, document.memory);
+      const warnings = doubtsOf(parsed.value, fields);
       const config = project.config?.();
       // Only a tool.json says which stages there are.
       if (config === undefined) return warnings;

@@ -1,5 +1,6 @@
 // The language service: what an editor may ask about a document. Pure: ../server.ts connects it. methods.ts is its map.
 export type { ClientOptions } from "./client-options.ts";
+export { type CloudAnswer, type CloudName, type CloudQuestion, NO_NAMES } from "./cloud.ts";
 export { diagnose } from "./diagnostics.ts";
 export { type DocumentKind, ToolDocument } from "./document.ts";
 export { workspaceMethods } from "./editing-methods.ts";

@@ -1,5 +1,6 @@
 import type { Directory, Profiles } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
+import type { CloudAnswer, CloudQuestion } from "./cloud.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
 
 /** A document's folder, as far as features may know it. The server provides it; each part may be missing. */
@@ -11,6 +12,8 @@ export interface Project {
   listFiles?(folder: string): readonly ProjectFile[];
   /** The credentials profiles of the machine, each with its region. */
   profiles?(): Profiles;
+  /** The names in the AWS account of its credentials, as far as they were asked for; never waits. */
+  cloudNames?(question: CloudQuestion): CloudAnswer;
   /** The project's tool.json: as it is in the editor, else as it is saved. */
   config?(): ToolDocument | undefined;
 }

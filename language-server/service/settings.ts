@@ -1,5 +1,7 @@
 /** The settings that users can change, under their names in the editor: `tool.codeLens.enabled` and so on. */
 export interface EditorSettings {
+  /** Whether completion may ask the AWS account of the app's credentials; off unless the user turns it on. */
+  readonly awsNames: boolean;
   readonly codeLens: boolean;
   readonly diagnostics: boolean;
   readonly inlayHints: boolean;
@@ -12,18 +14,25 @@ export type SeverityName = "error" | "warning" | "information" | "hint" | "off";
 
 const SEVERITIES: readonly unknown[] = ["error", "warning", "information", "hint", "off"] satisfies SeverityName[];
 
-/** By default everything is on, and as severe as the checks say. */
-export const DEFAULT_SETTINGS: EditorSettings = { codeLens: true, diagnostics: true, inlayHints: true, severity: {} };
+/** By default everything is on that asks nobody, and as severe as the checks say. */
+export const DEFAULT_SETTINGS: EditorSettings = {
+  awsNames: false,
+  codeLens: true,
+  diagnostics: true,
+  inlayHints: true,
+  severity: {},
+};
 
 /** Reads the section `tool` of an editor's settings. Unknown names and values of another type are ignored. */
 export function readSettings(section: unknown): EditorSettings {
-  const isOn = (name: "codeLens" | "diagnostics" | "inlayHints"): boolean => {
+  const isOn = (name: "awsNames" | "codeLens" | "diagnostics" | "inlayHints"): boolean => {
     const { enabled } = objectOf(objectOf(section)[name]);
     return typeof enabled === "boolean" ? enabled : DEFAULT_SETTINGS[name];
   };
   const written = Object.entries(objectOf(objectOf(objectOf(section).diagnostics).severity));
   const severity = Object.fromEntries(written.filter(([, value]) => SEVERITIES.includes(value)));
   return {
+    awsNames: isOn("awsNames"),
     codeLens: isOn("codeLens"),
     diagnostics: isOn("diagnostics"),
     inlayHints: isOn("inlayHints"),

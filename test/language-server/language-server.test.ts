@@ -1,10 +1,12 @@
 // The features of the language service, without a transport: texts with `|` for the cursor, and what is answered there.
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import fc from "fast-check";
 import t from "tap";
 import type { CompletionItem, Diagnostic, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../../grammar/problem.ts";
+import { directoryOf } from "../../language-server/node-directory.ts";
 import { machineProfiles } from "../../language-server/node-profiles.ts";
 import { KIND } from "../../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../../language-server/service/completion/complete.ts";
@@ -477,6 +479,34 @@ t.test("queries and error pages are checked with the project's tool.json", (t) =
   t.match(says("{{$.Variables.te|am.name}}"), [14, 18, { value: /^"team": \{ "name": "ops" \}/ }]);
   t.match(says("{{.Variables.co|lr}}"), [13, 17, { value: /^colr is not in error_pages.variables/ }]);
   t.match(says("{{.Vari|ables.color}}"), [2, 12, { value: /^The variables of/ }]);
+  t.end();
+});
+
+t.test("fields of the development log are not doubted", (t) => {
+  const line = (fields: object) => `${JSON.stringify({ timestamp: "", level: "info", message: "m", fields })}\n`;
+  const folder = t.testdir({
+    ".tool": {
+      "development.ndjson":
+        line({ durration: 1 }) + line({ text: "x".repeat(200_000) }) + line({ statsu: 1, orders: 2 }),
+    },
+  });
+  const directory = directoryOf(`${pathToFileURL(folder)}/`)!;
+  const project = { ...projectOf(FILES), directory };
+  const rows: [text: string, wanted: string[]][] = [
+    ["statsu = 1 orders > 5", []],
+    ["oders > 5", ['^^^^^ query/near-field "oders" is no field of the entries of the log: did you mean orders?']],
+    // Further up than is read.
+    [
+      "durration > 5",
+      ['^^^^^^^^^ query/near-field "durration" is no field of the entries of the log: did you mean duration?'],
+    ],
+  ];
+  for (const [text, wanted] of rows) {
+    t.same(marked(documentOf(text, "query"), diagnosticsOf(documentOf(text, "query"), project)).slice(1), wanted, text);
+    const config = documentOf(`{ "name": "app", "logs": { "queries": { "q": "${text}" } } }`);
+    const codes = diagnosticsOf(config, project).map(({ code }) => code);
+    t.same(codes, wanted.length === 0 ? [] : ["query/near-field"], `${text}, saved`);
+  }
   t.end();
 });
 

@@ -70,6 +70,7 @@ function directoryOf(files: Files): Directory {
       return Object.keys(files).some((file) => file.startsWith(`${name}/`)) ? "directory" : undefined;
     },
     read: (path) => files[clean(path)] ?? undefined,
+    readEnd: (path) => files[clean(path)] ?? undefined,
     list(path) {
       const name = clean(path);
       const prefix = name === "" || name === "." ? "" : `${name}/`;
@@ -361,6 +362,14 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
     '"logs": { "queries": { "q": "error and methhod in (GET, PUT)" } }',
     '"logs": { "queries": { "q": "error and method in (GET, PUT)" } }',
   ],
+  // Other slips.
+  ['"logs": { "queries": { "q": "level = eror" } }', '"logs": { "queries": { "q": "level = error" } }'],
+  ['"logs": { "queries": { "q": "error adn production" } }', '"logs": { "queries": { "q": "error and production" } }'],
+  [
+    '"logs": { "queries": { "q": "oders > 5" } }',
+    '"logs": { "queries": { "q": "orders > 5" } }',
+    { ".tool/development.ndjson": '{"level":"info","message":"","fields":{"orders":1}}' },
+  ],
   // Stages of queries.
   ['"logs": { "queries": { "q": "error | limit x" } }', '"logs": { "queries": { "q": "error | limit 10" } }'],
   ['"logs": { "queries": { "q": "error | limit -5" } }', '"logs": { "queries": { "q": "error | limit 5" } }'],
@@ -406,6 +415,25 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
   ],
   ['"environment": { "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG", "A": "b" }', '"environment": { "A": "b" }'],
   ['"environment": { "AWS_SESSION_TOKEN": "FwoGZXIvYXdzEBYaD" }', '"environment": {}'],
+  // What hides something else, or does too much.
+  ['"type": "static", "proxy": { "command": "node ." }', '"type": "server", "proxy": { "command": "node ." }'],
+  ['"function": { "warm": false, "warm_count": 5 }', '"function": { "warm": true, "warm_count": 5 }'],
+  [
+    '"stages": { "beta": { "function": { "warm": false, "warm_count": 3 } } }',
+    '"stages": { "beta": { "function": { "warm": true, "warm_count": 3 } } }',
+  ],
+  [
+    '"stages": { "production": { "domain": "a.example.com" } }, "redirects": { "/x": { "location": "https://A.example.com/y?z", "status": 301 } }',
+    '"stages": { "production": { "domain": "a.example.com" } }, "redirects": { "/x": { "location": "/y?z", "status": 301 } }',
+  ],
+  [
+    '"stages": { "production": { "domain": "a.example.com" } }, "redirects": { "/*": { "location": "https://a.example.com/:splat", "status": 302 } }',
+    '"stages": { "production": { "domain": "a.example.com" } }, "redirects": {}',
+  ],
+  [
+    '"function": { "policy": [{ "Effect": "Allow", "Action": ["*"], "Resource": "*" }] }',
+    '"function": { "policy": [{ "Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*" }] }',
+  ],
   // Loops.
   [
     '"redirects": { "/a": { "location": "/b", "status": 301 }, "/b": { "location": "/a", "status": 301 } }',

@@ -119,7 +119,7 @@ function exampleOf(part: Schema): unknown {
 }
 
 /** The region of the app, if the document names it. */
-function regionOf(document: ToolDocument): string {
+export function regionOf(document: ToolDocument): string {
   const regions = document.section("regions")?.value;
   const [region] = regions?.type === "array" ? regions.items : [];
   return region?.type === "string" && REGIONS.includes(region.value) ? region.value : DEFAULT_REGION;

@@ -2,6 +2,7 @@ import { locationCaptures, parseLocation, parseRoute, routeCaptures } from "../.
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Member, memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
+import type { CloudName } from "../cloud.ts";
 import type { NodePath, SectionEntry, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type CompletionCandidate, KIND } from "./candidate.ts";
@@ -10,8 +11,16 @@ import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { CursorContext } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
 
-/** The keys that may be written at a place, each with a value to start from. Keys that are already there are left out. */
-export function keyCandidates(document: ToolDocument, project: Project, cursor: CursorContext): CompletionCandidate[] {
+/**
+ * The keys that may be written at a place, each with a value to start from. Keys that are already there are left out.
+ * `ofAccount` are free names that the AWS account has.
+ */
+export function keyCandidates(
+  document: ToolDocument,
+  project: Project,
+  cursor: CursorContext,
+  ofAccount: readonly CloudName[] = [],
+): CompletionCandidate[] {
   const container = cursor.container as ObjectNode;
   const others = container.members.filter((member) => member !== cursor.current).map(({ key }) => key.value);
   const takenNames = new Set(others);
@@ -66,9 +75,10 @@ export function keyCandidates(document: ToolDocument, project: Project, cursor: 
   });
   if (typeof additionalProperties !== "object") return propertyCandidates;
   const schema = resolve(additionalProperties);
-  const free = freeNames(document, cursor.path)
+  const usual = freeNames(document, cursor.path);
+  const free = [...ofAccount, ...usual.filter(({ name }) => !ofAccount.some((other) => other.name === name))]
     .filter(({ name }) => !takenNames.has(name) && (value === undefined || capturesAll(name, value)))
-    .map(({ name, detail, documentation }): CompletionCandidate => {
+    .map(({ name, detail, documentation }: FreeName): CompletionCandidate => {
       return { ...written(name, schema), kind: KIND.field, detail, documentation };
     });
   return [...propertyCandidates, ...free];

@@ -2,7 +2,7 @@ import type { CompletionItem } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
 import { type CompletionKind, parseQuery, QuerySession } from "../../../grammar/query/index.ts";
 import type { ClientOptions } from "../client-options.ts";
-import type { SectionEntry, ToolDocument } from "../document.ts";
+import type { ToolDocument } from "../document.ts";
 import { documentationOf, KIND } from "./candidate.ts";
 
 /** A query, alone in a file or in a string, and how its text is mapped to the document. */
@@ -14,14 +14,21 @@ export interface QueryInDocument {
   write(text: string): string;
 }
 
-/** The completions at an offset of a query; `config` is the project's tool.json. */
+export interface QueryProject {
+  /** The project's tool.json. */
+  readonly config: ToolDocument | undefined;
+  /** The stages that are deployed, as far as they are told. */
+  readonly deployed: readonly string[];
+}
+
+/** The completions at an offset of a query. */
 export function completeQuery(
   query: QueryInDocument,
   offset: number,
-  config: ToolDocument | undefined,
+  { config, deployed }: QueryProject,
   client: ClientOptions,
 ): CompletionItem[] {
-  const stages = stageNames(config?.stages() ?? []);
+  const stages = stageNames([...(config?.stages() ?? []).map(({ key }) => key.value), ...deployed]);
   // Right before an operator the term is whole: what came between would break it.
   const isBeforeOperator = /^[ \t]*[=!<>~]/.test(query.source.slice(offset));
   const session = sessionOf(client);
@@ -72,6 +79,6 @@ const KINDS = {
 } as const satisfies Record<CompletionKind, number>;
 
 /** The custom stages of a project, which a query names by `stage = x`. */
-function stageNames(stages: readonly SectionEntry[]): string[] {
-  return stages.map(({ key }) => key.value).filter((name) => parseQuery(`stage = ${name}`).ok);
+function stageNames(names: readonly string[]): string[] {
+  return [...new Set(names)].filter((name) => parseQuery(`stage = ${name}`).ok);
 }

@@ -8,6 +8,8 @@ import { textOfValue, valueAt } from "./field-values.ts";
 
 /** The likely meanings of a query that finds nothing. */
 export interface Near {
+  /** Why it may find nothing, in sentences. */
+  readonly reasons: readonly string[];
   /** The words of the query that are no field. */
   readonly words: readonly string[];
   /** Its other fields that no event has. */
@@ -49,7 +51,8 @@ export async function nearTo(request: NearRequest): Promise<Near> {
     matches = await among(answer, { ...request, range });
     if (matches.length > 0) break;
   }
-  return { words: answer.words, unknown: answer.unknown, texts: answer.texts.map(({ text }) => text), matches };
+  const { reasons, words, unknown } = answer;
+  return { reasons, words, unknown, texts: answer.texts.map(({ text }) => text), matches };
 }
 
 async function among({ queries, texts }: NearAnswer, request: NearRequest): Promise<readonly NearMatch[]> {

@@ -8,7 +8,7 @@ import { late } from "../kit/late.tsx";
 import { usePageMark } from "../kit/page-mark.ts";
 import { Text } from "../kit/text.tsx";
 import type { FirstEventProps } from "../start/start.tsx";
-import { type NearMatch, nearTo } from "./near-queries.ts";
+import { type Near, type NearMatch, nearTo } from "./near-queries.ts";
 import { rangeText } from "./range-steps.ts";
 
 export interface NoEventsProps {
@@ -32,6 +32,9 @@ const WIDER: readonly { readonly text: string; readonly lastMs: number }[] = [
   { text: "the last 30 days", lastMs: 2_592_000_000 },
   { text: "the last year", lastMs: 31_536_000_000 },
 ];
+
+/** More of them would hide the first. */
+const MOST_REASONS = 2;
 
 /** Nothing matches in the range: whether there is something in a wider one, and how to get there. */
 export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, onRun }: NoEventsProps) {
@@ -75,42 +78,7 @@ export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, o
             ? ""
             : ", and none in the last year."}
       </p>
-      {near && near.words.length > 0 && (
-        <p>
-          A word alone is a field, and no event has the field{" "}
-          <code>
-            <Text text={near.words[0]!} />
-          </code>
-          . For a part of a message write{" "}
-          <code>
-            <Text text={`"*${near.words[0]}*"`} />
-          </code>
-          .
-        </p>
-      )}
-      {near && near.unknown.length > 0 && (
-        <p>
-          No event has a field{" "}
-          <code>
-            <Text text={near.unknown[0]!} />
-          </code>
-          .
-        </p>
-      )}
-      {near && near.words.length === 0 && near.texts.length > 0 && (
-        <p>
-          A text in quotes alone is a whole message, and <code>"*a text*"</code> a part of one.
-          {near.matches.length === 0 && (
-            <>
-              {" "}
-              To look into a field, name it:{" "}
-              <code>
-                <Text text={`field contains "${near.texts[0]}"`} />
-              </code>
-            </>
-          )}
-        </p>
-      )}
+      {near && <Reasons near={near} />}
       <div class="row center">
         {near?.matches.map((one) => (
           <button type="button" class="button primary" key={one.query} onClick={() => onQuery(one.query, one.range)}>
@@ -131,6 +99,55 @@ export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, o
         )}
       </div>
     </div>
+  );
+}
+
+/** Why a query finds nothing, and how its parts are written otherwise. */
+function Reasons({ near }: { readonly near: Near }) {
+  return (
+    <>
+      {near.reasons.slice(0, MOST_REASONS).map((reason) => (
+        <p key={reason}>
+          <Text text={reason} />
+        </p>
+      ))}
+      {near.words.length > 0 && (
+        <p>
+          A word alone is a field, and no event has the field{" "}
+          <code>
+            <Text text={near.words[0]!} />
+          </code>
+          . For a part of a message write{" "}
+          <code>
+            <Text text={`"*${near.words[0]}*"`} />
+          </code>
+          .
+        </p>
+      )}
+      {near.unknown.length > 0 && (
+        <p>
+          No event has a field{" "}
+          <code>
+            <Text text={near.unknown[0]!} />
+          </code>
+          .
+        </p>
+      )}
+      {near.words.length === 0 && near.texts.length > 0 && (
+        <p>
+          A text in quotes alone is a whole message, and <code>"*a text*"</code> a part of one.
+          {near.matches.length === 0 && (
+            <>
+              {" "}
+              To look into a field, name it:{" "}
+              <code>
+                <Text text={`field contains "${near.texts[0]}"`} />
+              </code>
+            </>
+          )}
+        </p>
+      )}
+    </>
   );
 }
 

@@ -31,6 +31,8 @@ export interface Answers {
 }
 
 export interface NearAnswer {
+  /** Why the query may find nothing, in sentences: two conditions that exclude each other, a slip. */
+  readonly reasons: readonly string[];
   /** The words of the query that are no field, though a word alone is one. */
   readonly words: readonly string[];
   /** The fields of the query that no event has, but those words. */

@@ -2,9 +2,11 @@ import {
   isSeen,
   meantQueries,
   type NearQuery,
+  NOTHING_SEEN,
   nearQueries,
   parseQuery,
   readFields,
+  reasonsFor,
   soughtTexts,
 } from "../../../grammar/query/index.ts";
 import type { NearAnswer } from "./messages.ts";
@@ -16,16 +18,20 @@ const MOST_QUERIES = 6;
 /** The likely meanings of a query that finds nothing among entries with these fields. */
 export function nearAnswer(text: string, fields: readonly string[]): NearAnswer {
   const parsed = parseQuery(text);
-  if (!parsed.ok) return { words: [], unknown: [], queries: [], texts: [] };
+  if (!parsed.ok) return { reasons: [], words: [], unknown: [], queries: [], texts: [] };
   const query = parsed.value;
   const among = fields.slice(0, MOST_FIELDS);
   const isValid = ({ source }: NearQuery) => source !== text && parseQuery(source).ok;
   const sought = among.length === 0 ? [] : soughtTexts(query);
-  const unseen = readFields(query).filter(({ name }) => !isSeen(name, fields));
+  const reasons = reasonsFor(query, { ...NOTHING_SEEN, names: fields });
+  const meant = reasons.flatMap((reason) => reason.meant ?? []);
+  const abouts = reasons.map(({ about }) => about);
+  const unseen = readFields(query).filter(({ name }) => !isSeen(name, fields) && !abouts.includes(name));
   return {
+    reasons: reasons.map(({ said }) => said),
     words: unseen.flatMap(({ name, isAlone }) => (isAlone ? [name] : [])),
     unknown: unseen.flatMap(({ name, isAlone }) => (isAlone ? [] : [name])),
-    queries: [...nearQueries(query), ...meantQueries(query, fields)].filter(isValid).slice(0, MOST_QUERIES),
+    queries: eachOnce([...meant, ...nearQueries(query), ...meantQueries(query, fields)].filter(isValid)),
     texts: sought.flatMap((one) => {
       const anywhere = one.inAny(among);
       if (!isValid(anywhere)) return [];
@@ -34,3 +40,7 @@ export function nearAnswer(text: string, fields: readonly string[]): NearAnswer 
     }),
   };
 }
+
+/** The first of those that are the same query. */
+const eachOnce = (queries: readonly NearQuery[]) =>
+  queries.filter(({ source }, i) => queries.findIndex((other) => other.source === source) === i).slice(0, MOST_QUERIES);

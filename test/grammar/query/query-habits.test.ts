@@ -7,7 +7,14 @@ import { lineScan } from "../../../cli/logs/line-scan.ts";
 import type { EntrySource } from "../../../cli/logs/source.ts";
 import { nothingAmong, Survey } from "../../../cli/logs/survey.ts";
 import { applyEdits, describe, editsTogether } from "../../../grammar/problem.ts";
-import { compilePredicate, parseQuery, type Query } from "../../../grammar/query/index.ts";
+import {
+  compilePredicate,
+  doubtsOf,
+  parsePipeline,
+  parseQuery,
+  type Query,
+  seenFields,
+} from "../../../grammar/query/index.ts";
 import { cleanEnv, cliPath } from "../../support/cli.ts";
 import { habits } from "../../support/query-habits.ts";
 
@@ -99,6 +106,16 @@ t.test("what is said of logs of other programs", async (t) => {
     ["level = eror", "level = error finds 1"],
     ['level = "inof"', "level = info finds 2"],
     ["level = xyz", ""],
+    // Other slips, and conditions that exclude each other
+    [
+      'error adn message contains "failed"',
+      '"adn" is read as a field that is true: did you mean and?; error and message contains "failed" finds 1',
+    ],
+    [
+      "info and error",
+      "no entry satisfies both of info and error: write or between them for entries with either of them; info or error finds 3",
+    ],
+    ["eror", "error finds 1"],
     // The key of another logger, and a name that is none
     ["severityText = panic", "no entry has severityText; did you mean level?; level = emergency finds 1"],
     ["rack = panic", "no entry has rack"],
@@ -149,6 +166,121 @@ const queryOf = (source: string): Query => {
   if (!parsed.ok) throw new Error(source);
   return parsed.value;
 };
+
+/** Each fix changes one of the two fields. */
+const MEANT_TWICE = [
+  "near-field: | where method = GET | sort siez desc",
+  "near-field: | where metod = GET | sort size desc",
+];
+
+/** A valid query, and what it is after the fix of each doubt about it. */
+const DOUBTS: readonly (readonly [query: string, ...meant: readonly string[]])[] = [
+  // Fields of our own entries, in conditions and stages
+  ["statsu >= 500", "near-field: status >= 500"],
+  ["mesage contains x", "near-field: message contains x"],
+  ["exists durration", "near-field: exists duration"],
+  ["error | count by paht", "near-field: error | count by path"],
+  ["| stats avg(duratoin) by path", "near-field: | stats avg(duration) by path"],
+  ["| where metod = GET | sort siez desc", ...MEANT_TWICE],
+  ["| count by paht | where paht = a | sort paht", "near-field: | count by path | where path = a | sort path"],
+  // Fields of the log
+  ["custmoer = 5", "near-field: customer = 5"],
+  ["user.emial = a", "near-field: user.email = a"],
+  ["usre.email = a", "near-field: user.email = a"],
+  // Levels
+  ["level = eror", "near-level: level = error"],
+  ['level in ("wran", info)', "near-level: level in (warn, info)"],
+  ["level != infoo", "near-level: level != info"],
+  ['eror path = "/x"', 'near-level: error path = "/x"'],
+  ["prodution", "near-word: production"],
+  // Texts for numbers
+  ["status = 50O", "text-for-number: status = 500"],
+  ["status in (404, 50l)", "text-for-number: status in (404, 501)"],
+  ["status = abc", "text-for-number: status = 500"],
+  ["status != not_found", "text-for-number: status != 404"],
+  ["duration = 5sec", "text-for-number: duration = 5s"],
+  ["size = big", "text-for-number: size = 1mb"],
+  // Conditions that exclude each other
+  ["status >= 500 status < 400", "contradiction: status >= 500 or status < 400"],
+  ["error and duration > 2s and duration < 1s", "contradiction: error and (duration > 2s or duration < 1s)"],
+  ["error warn", "contradiction: error or warn"],
+  ["level >= error level < warn", "contradiction: level >= error or level < warn"],
+  ["path = a and (production staging)", "contradiction: path = a and ((production or staging))"],
+  ["method = GET path = /x and method in (PUT, POST)", "contradiction: method = GET path = /x"],
+  ["timestamp > 1h timestamp < 2h", "contradiction: timestamp > 1h or timestamp < 2h"],
+  ["status = 404 | where status = 500", "contradiction: status = 404"],
+  ["status = 404 | where status = 500 and path = a", "contradiction: status = 404 | where path = a"],
+  ['"card" "declined"', 'contradiction: message contains "card" and message contains "declined"'],
+  // Units
+  ["duration > 5 xs", "no-unit: duration > 5s"],
+  ["size > 5 kbs error", "no-unit: size > 5kb error"],
+  ["duration > 5 sce", "no-unit: duration > 5s"],
+  // Words that join
+  ["status = 500 adn error", "near-word: status = 500 and error"],
+  ["error ro path = a", "near-word: error or path = a"],
+  ["nto error", "near-word: not error"],
+];
+
+t.test("what is doubtful about valid queries, and what was meant", async (t) => {
+  const seen = seenFields(
+    'cut off"}\n{"level":"info","message":"","fields":{"customer":1,"user":{"email":"a"}}}\n{"le',
+  );
+  for (const [source, ...meant] of DOUBTS) {
+    const parsed = parsePipeline(source);
+    if (!parsed.ok) throw new Error(source);
+    const problems = doubtsOf(parsed.value, seen);
+    const outcomes = problems.map(
+      ({ code, fix }) => `${code.slice("query/".length)}: ${applyEdits(source, fix!.edits)}`,
+    );
+    t.strictSame(outcomes, meant, source);
+    for (const { severity, fix, hint } of problems) {
+      const after = parsePipeline(applyEdits(source, fix!.edits));
+      t.ok(after.ok && doubtsOf(after.value, seen).length < problems.length, `${source}: a doubt less`);
+      t.ok(severity === "warning" && hint !== undefined, "never an error");
+    }
+  }
+});
+
+t.test("what is not doubted", async (t) => {
+  const entries = [
+    {
+      level: "eror",
+      fields: { statsu: 1, status: "abc", paht: [1], adn: true, xs: true, eror: true, nested: { siez: 1 } },
+    },
+    { severity: "INFO", msg: "m", mesage: 1, staeg: "x" },
+  ];
+  const seen = seenFields(entries.map((entry) => JSON.stringify(entry)).join("\n"));
+  const rows = [
+    // Fields, levels and texts that the log has
+    "statsu >= 500 adn error",
+    "level = eror eror",
+    "status = abc",
+    "duration > 5 xs",
+    "mesage = 1 staeg = x nested.siez = 1",
+    "| count by paht",
+    // Fields of an app's own
+    "state = open paths = a sizes > 1 user and cached and item = 1 stats and race and level.x = 1",
+    "status = 500 retry",
+    "duration > 5 slow",
+    "http.status = abc",
+    'status = "500"',
+    "level = custom level != http",
+    "level = panic",
+    // Conditions that go together, and those of lists
+    "status >= 500 status < 600 status != 503",
+    "status >= 400 (status < 300 or error)",
+    "tags = a tags = b count > 5 count < 3",
+    "level >= warn level <= error level != custom",
+    'path = "/a*" path = "*b"',
+    "(error or warn) and (info or error)",
+    "timestamp > 2h timestamp < 1h",
+    "| count by status | where status > 500 status < 400",
+  ];
+  for (const source of rows) {
+    const parsed = parsePipeline(source);
+    t.strictSame(parsed.ok && doubtsOf(parsed.value, seen).map(describe), [], source);
+  }
+});
 
 t.test("what is said of fields that are known by their names", async (t) => {
   const period = { nowMs: NOW_MS, sinceMs: NOW_MS - 3_600_000, untilMs: undefined };

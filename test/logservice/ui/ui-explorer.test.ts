@@ -628,6 +628,11 @@ t.test("what may have been meant by a query that finds nothing", async (t) => {
     ["path = /API", { queries: ["path ~ /^\\/API$/i"] }],
     ["not card", { words: ["card"], queries: ['message contains "card"', "message ~ /card/i"] }],
     ["status >=", {}],
+    ["status = 50O", { queries: ["status = 500", "status ~ /^50O$/i"] }],
+    [
+      "status >= 500 adn status < 600",
+      { queries: ["status >= 500 and status < 600", 'message contains "adn"', "message ~ /adn/i"], texts: ["adn"] },
+    ],
   ];
   for (const [query, { words = [], queries = [], texts = [] }] of rows) {
     const answer = nearAnswer(query, fields);
@@ -643,6 +648,10 @@ t.test("what may have been meant by a query that finds nothing", async (t) => {
       query,
     );
   }
+  t.strictSame(nearAnswer("status >= 500 status < 400", fields).reasons, [
+    "no entry satisfies both of status >= 500 and status < 400: write or between them for entries with either of them",
+  ]);
+  t.strictSame(nearAnswer("error adn path = a", fields).words, [], "the reason says what was meant");
   t.strictSame(nearAnswer("statsu >= 500 cart not pth = 1", fields).unknown, ["statsu", "pth"]);
   const [text] = nearAnswer('status = 500 "r-777"', ["request_id", "path"]).texts;
   t.equal(text!.anywhere, 'status = 500 (request_id contains "r-777" or path contains "r-777")');

@@ -1,0 +1,119 @@
+import type { Clock } from "../../grammar/units/clock.ts";
+import type { CloudName, CloudQuestion } from "../../language-server/service/cloud.ts";
+import { DEFAULT_REGION } from "../../schema/index.ts";
+import { profileRegion } from "../project/profile-region.ts";
+import { type Cloud, openCloud } from "./clients.ts";
+import { aliasesOf, isNotFound } from "./function/aliases.ts";
+import { numbered, readRecord } from "./function/record.ts";
+import { functionName } from "./names.ts";
+import { canonical } from "./stack/domains.ts";
+
+/** Nobody chooses from more. */
+const MAX_NAMES = 500;
+
+interface LookUpOptions {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * The names of one kind that the account has, for the completion of an editor. Only lists; throws what the services and the
+ * credentials do.
+ */
+export async function accountNames(
+  question: CloudQuestion,
+  { env, clock, signal }: LookUpOptions,
+): Promise<CloudName[]> {
+  const profile = question.profile ?? env.CLOUD_PROFILE;
+  const ofProfile = profile === undefined ? undefined : profileRegion(profile, env);
+  const region = question.region ?? (env.CLOUD_REGION || undefined) ?? ofProfile ?? DEFAULT_REGION;
+  const cloud = openCloud({ env, clock, profile, region, sandbox: undefined });
+  const names = await KINDS[question.kind]({ cloud, app: question.app ?? "", options: { abortSignal: signal } });
+  return names.slice(0, MAX_NAMES);
+}
+
+interface AccountRequest {
+  readonly cloud: Cloud;
+  readonly app: string;
+  readonly options: { readonly abortSignal: AbortSignal };
+}
+
+const KINDS: Readonly<Record<CloudQuestion["kind"], (request: AccountRequest) => Promise<CloudName[]>>> = {
+  async zones({ cloud, options }) {
+    const route53 = await cloud.route53();
+    const zones = await pages(async (Marker) => {
+      const { HostedZones = [], NextMarker } = await route53.listHostedZones({ Marker }, options);
+      return { items: HostedZones, next: NextMarker };
+    });
+    // Private zones are of networks: nobody outside can resolve their names.
+    const isPublic = zones.filter(({ Config }) => Config?.PrivateZone !== true);
+    return isPublic.map(({ Name }) => ({ name: canonical(Name!), detail: "a zone of the account" }));
+  },
+  async certificates({ cloud, options }) {
+    const acm = await cloud.acm();
+    const certificates = await pages(async (NextToken) => {
+      const answer = await acm.listCertificates({ NextToken, CertificateStatuses: ["ISSUED"] }, options);
+      return { items: answer.CertificateSummaryList ?? [], next: answer.NextToken };
+    });
+    const domains = certificates.flatMap(({ DomainName, SubjectAlternativeNameSummaries = [] }) => [
+      ...(DomainName === undefined ? [] : [DomainName]),
+      ...SubjectAlternativeNameSummaries,
+    ]);
+    // A wildcard is the name of no stage.
+    const names = [...new Set(domains)].filter((name) => !name.startsWith("*"));
+    return names.map((name) => ({ name, detail: "has a certificate" }));
+  },
+  async layers({ cloud, options }) {
+    const lambda = await cloud.lambda();
+    const layers = await pages(async (Marker) => {
+      const { Layers = [], NextMarker } = await lambda.listLayers({ Marker }, options);
+      return { items: Layers, next: NextMarker };
+    });
+    return layers.flatMap(({ LayerName, LatestMatchingVersion: version }) =>
+      version?.LayerVersionArn === undefined
+        ? []
+        : { name: version.LayerVersionArn, detail: version.Description || `${LayerName}, version ${version.Version}` },
+    );
+  },
+  async roles({ cloud, options }) {
+    const iam = await cloud.iam();
+    const roles = await pages(async (Marker) => {
+      const { Roles = [], Marker: next } = await iam.listRoles({ Marker }, options);
+      return { items: Roles, next };
+    });
+    // Others cannot run a function.
+    const isOfFunctions = roles.filter(({ AssumeRolePolicyDocument: policy = "" }) =>
+      decodeURIComponent(policy).includes("lambda.amazonaws.com"),
+    );
+    return isOfFunctions.map(({ Arn, RoleName, Description }) => ({ name: Arn!, detail: Description || RoleName! }));
+  },
+  async stages({ cloud, app, options }) {
+    const aliases = await aliasesOf(await cloud.lambda(), functionName(app), options.abortSignal)
+      .list()
+      .catch((error: unknown) => {
+        if (isNotFound(error)) return [];
+        throw error;
+      });
+    return aliases.flatMap(({ Name, FunctionVersion, Description }) => {
+      const version = numbered(FunctionVersion);
+      // Other aliases name the previous deployment and commits.
+      if (version === undefined || readRecord(Description, version)?.stack === undefined) return [];
+      return { name: Name!, detail: `deployed, version ${version}` };
+    });
+  },
+};
+
+/** All items of a list that comes in pages, as far as anybody chooses from. */
+async function pages<Item>(
+  read: (next: string | undefined) => Promise<{ readonly items: readonly Item[]; readonly next: string | undefined }>,
+): Promise<Item[]> {
+  const all: Item[] = [];
+  let next: string | undefined;
+  do {
+    const page = await read(next);
+    all.push(...page.items);
+    next = page.next || undefined;
+  } while (next !== undefined && all.length < MAX_NAMES);
+  return all;
+}
