@@ -71,9 +71,9 @@ async function cutPage(t: Test, { world, window }: Scene): Promise<void> {
 }
 
 async function wrongLink(t: Test, { world, window }: Scene): Promise<void> {
-  const asked: string[] = [];
+  const requests: string[] = [];
   const cut = await proxy(t, world.service.url, (path) => (path.startsWith("/t/") ? { bytes: 1_500 } : undefined), {
-    onRequest: (path) => asked.push(path),
+    onRequest: (path) => requests.push(path),
   });
   world.faults();
   const rows = [
@@ -92,7 +92,7 @@ async function wrongLink(t: Test, { world, window }: Scene): Promise<void> {
     }
     if (url === cut)
       t.same(
-        asked.filter((path) => /^\/(search$|get_level_|aggregate|tail)/.test(path)),
+        requests.filter((path) => /^\/(search$|get_level_|aggregate|tail)/.test(path)),
         [],
         "nothing was asked",
       );
