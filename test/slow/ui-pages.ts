@@ -101,6 +101,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "Role",
     open: (window) => window.press("button", "Invite member"),
   },
+  usage: { path: () => `/t/${TEAM}/usage`, shows: "free of" },
   audit: { path: () => `/t/${TEAM}/audit`, shows: "created the project" },
   "the query language": { path: () => "/help/language", shows: "status" },
   find: { path: () => `${P}/events`, shows: "Query language", open: (window) => window.keys("Control+k") },

@@ -23,6 +23,7 @@ const PAGES = [
   "/",
   "/t/owner",
   "/t/owner/projects",
+  "/t/owner/usage",
   "/t/owner/members",
   "/t/owner/tokens",
   "/t/owner/audit",
