@@ -1,3 +1,4 @@
+import type { Problem } from "../../grammar/problem.ts";
 import type { Account, Operations, Project } from "../../schema/rpc.generated.ts";
 
 /** The data that the server sends with the page, so that it can be painted before it has asked for anything. */
@@ -18,6 +19,8 @@ export interface FirstData {
 export interface FirstEvents {
   readonly startMs: number;
   readonly stopMs: number;
+  /** Absent if the query is valid; the spans are of the query as `visibleQuery` writes it. */
+  readonly problems?: readonly Problem[];
   readonly search?: Operations["search"]["output"];
   readonly levels?: Operations["get_level_timeseries"]["output"];
   readonly table?: Operations["aggregate"]["output"];

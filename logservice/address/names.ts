@@ -13,6 +13,7 @@ export const PROJECT_NAMES: Readonly<Record<ProjectSection, string>> = {
 /** The names of the pages of a team. */
 export const TEAM_NAMES: Readonly<Record<TeamSection, string>> = {
   projects: "Projects",
+  usage: "Usage",
   members: "Members",
   tokens: "API tokens",
   audit: "Audit",

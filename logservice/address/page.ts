@@ -17,7 +17,7 @@ export type Page =
   | { readonly kind: "help"; readonly section: HelpSection };
 
 /** The pages of a team. */
-const TEAM_SECTIONS = ["projects", "members", "tokens", "audit"] as const;
+const TEAM_SECTIONS = ["projects", "usage", "members", "tokens", "audit"] as const;
 export type TeamSection = (typeof TEAM_SECTIONS)[number];
 
 /** The pages of a project. */

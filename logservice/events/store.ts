@@ -55,6 +55,10 @@ export interface EventsStore {
   sql(query: SqlQuery): Promise<SqlResult>;
 
   projectStats(project: string): Promise<ProjectStats>;
+  /** The days (UTC, of the events' own time) that have events, the earliest first. Reads no event that is in a file. */
+  usage(query: UsageQuery): Promise<readonly DayUsage[]>;
+  /** The room of the disk that events are stored on. */
+  disk(): Promise<DiskRoom>;
 
   /**
    * Events as they are acknowledged, in that order, from now on, or after the event `afterId` if that one is still in
@@ -265,6 +269,33 @@ export interface ProjectStats {
   readonly eventsTotal: number;
   /** As in Stats. */
   readonly missingBytes: number;
+}
+
+/** All of a project from the day of `startMs` to that of `stopMs`, in milliseconds since 1970. */
+export interface UsageQuery {
+  readonly project: string;
+  readonly startMs: number;
+  readonly stopMs: number;
+  readonly signal: AbortSignal;
+}
+
+export interface DayUsage {
+  /** Such as 2026-11-27. */
+  readonly day: string;
+  /** Events of that day that are still stored. */
+  readonly events: number;
+  /** Size of the events as JSON, uncompressed. */
+  readonly bytes: number;
+  /** Bytes that they take on the disk: their share of each file. */
+  readonly storedBytes: number;
+  /** Levels without an event are left out. */
+  readonly levels: Readonly<Partial<Record<Level, number>>>;
+}
+
+export interface DiskRoom {
+  /** Bytes that the service may still write. */
+  readonly freeBytes: number;
+  readonly totalBytes: number;
 }
 
 export type TailItem = { readonly event: Event } | { readonly dropped: number | null };

@@ -133,6 +133,8 @@ function fromObject(value: Record<string, unknown>, line: string): Record<string
   if (level !== undefined && !isLevel) odd.level = level;
   const isTime = typeof timestamp === "string" && isStorableTimestamp(timestamp);
   if (timestamp !== undefined && !isTime) odd.timestamp = timestamp;
+  const platformTime = isTime ? undefined : timeOfPlatformLine(rest);
+  if (platformTime !== undefined) delete rest.time;
   const isId = typeof id === "string" && id.length <= MAX_ID_LENGTH;
   if (id !== undefined && !isId) odd.id = id;
   if (fields !== undefined && !hasFields) odd.fields = fields;
@@ -140,12 +142,21 @@ function fromObject(value: Record<string, unknown>, line: string): Record<string
   if (message !== undefined && typeof message !== "string") odd.message = message;
   return {
     ...(isId && { id }),
-    ...(isTime && { timestamp }),
+    ...(isTime ? { timestamp } : platformTime !== undefined && { timestamp: platformTime }),
     level: isLevel ? level : "info",
     // An object without a message is shown as it was sent.
     message: isMessage ? message : line.slice(0, MAX_SHOWN_LENGTH),
     fields: { ...rest, ...(hasFields ? (fields as object) : {}), ...odd },
   };
+}
+
+/**
+ * The time of a line that the function platform writes, such as `platform.report`: it has no level and no message.
+ * https://docs.aws.amazon.com/lambda/latest/dg/telemetry-schema-reference.html
+ */
+function timeOfPlatformLine({ type, time, record }: Record<string, unknown>): string | undefined {
+  const isPlatform = typeof type === "string" && type.startsWith("platform.") && record !== undefined;
+  return isPlatform && typeof time === "string" && isStorableTimestamp(time) ? time : undefined;
 }
 
 const MAX_SHOWN_LENGTH = 1_000;

@@ -1,4 +1,7 @@
+import type { ProjectUsage } from "../../schema/rpc.generated.ts";
 import { requireStillGranted } from "../access/still-granted.ts";
+import { levelName } from "../events/level-names.ts";
+import type { DayUsage } from "../events/store.ts";
 import {
   addProject,
   eventsKeyOf,
@@ -12,8 +15,10 @@ import { changeRecords, finishChange, type Handlers, projectOf } from "./call.ts
 import { missing } from "./events.ts";
 import { readChanged } from "./read-input.ts";
 
+const DAY_MS = 86_400_000;
+
 export const projects: Handlers<
-  "get_projects" | "add_project" | "update_project" | "remove_project" | "get_project_stats"
+  "get_projects" | "add_project" | "update_project" | "remove_project" | "get_project_stats" | "get_usage"
 > = {
   async get_projects({ records }, _, { grant }) {
     return { projects: await listProjects(records.db, grant.team) };
@@ -65,4 +70,25 @@ export const projects: Handlers<
     const { bytesTotal, eventsTotal, missingBytes } = await events.projectStats(key);
     return { bytes_total: bytesTotal, events_total: eventsTotal, ...missing(missingBytes) };
   },
+
+  async get_usage({ records, events, clock }, { project_id, days = 30 }, call) {
+    const { grant, signal } = call;
+    const ids =
+      project_id === undefined ? (await listProjects(records.db, grant.team)).map(({ id }) => id!) : [project_id];
+    const stopMs = clock.nowMs();
+    const range = { startMs: stopMs - (days - 1) * DAY_MS, stopMs, signal };
+    const projects: ProjectUsage[] = [];
+    for (const id of ids) {
+      const used = await events.usage({ ...range, project: await eventsKeyOf(records.db, projectOf(call, id)) });
+      projects.push({ project_id: id, days: used.map(wireDay) });
+    }
+    if (!grant.scopes.has("team:owner")) return { projects };
+    const { freeBytes, totalBytes } = await events.disk();
+    return { projects, disk: { free_bytes: freeBytes, total_bytes: totalBytes } };
+  },
 };
+
+const wireDay = ({ day, events, bytes, storedBytes, levels }: DayUsage): ProjectUsage["days"][number] => ({
+  ...{ day, events, bytes, stored_bytes: storedBytes },
+  levels: Object.entries(levels).map(([level, count]) => ({ level: levelName(level), count })),
+});

@@ -1,4 +1,5 @@
 import { parsePipeline } from "../../grammar/query/index.ts";
+import { visibleQuery } from "../../grammar/query/visible.ts";
 import { FIRST_EVENTS, type FirstData, type FirstEvents, HISTOGRAM_STEPS, TABLE_ROWS } from "../address/first-data.ts";
 import type { Page } from "../address/page.ts";
 import { rangeTexts, timesOf, viewOf } from "../address/view.ts";
@@ -47,7 +48,10 @@ async function firstEvents(
   const { query, range } = viewOf(search);
   const { startMs, stopMs } = timesOf(range, service.nowMs());
   const parsed = parsePipeline(query);
-  if (!parsed.ok) return { startMs, stopMs };
+  if (!parsed.ok) {
+    const shown = parsePipeline(visibleQuery(query));
+    return { startMs, stopMs, problems: shown.ok ? parsed.problems : shown.problems };
+  }
   const input = { project_id, query, ...rangeTexts({ startMs, stopMs }) };
   // Queries that take longer are given up: the page asks again, and shows meanwhile what it waits for.
   const late = new AbortController();

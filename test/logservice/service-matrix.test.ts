@@ -21,6 +21,7 @@ const TABLE = `
   update_project            projects:write       admin    -   204
   remove_project            projects:write       admin    -   404
   get_project_stats         projects:read        member   ci  200
+  get_usage                 projects:read        member   ci  200
   add_events                events:write         member   ci  200
   ingest                    events:write         member   ci  200
   tail                      events:read          member   -   200

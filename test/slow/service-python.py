@@ -89,6 +89,7 @@ expect("get_boolean_field_stats", dict(period, field="ok"), 200,
 expect("get_numeric_field_stats", dict(period, field="status"), 200,
        lambda a: (a["min"], a["avg"], a["max"]) == (200, 275, 500))
 expect("get_project_stats", {"project_id": project}, 200, lambda a: a["events_total"] == 61 and a["bytes_total"] > 0)
+expect("get_usage", {"days": 92}, 200, lambda a: [u["project_id"] for u in a["projects"]].count(project) == 1)
 
 notification = expect("add_notification", {"notification": {
     "project_id": project, "type": "webhook", "name": "hook", "webhook_url": "https://example.com/x"}}, 200)["id"]

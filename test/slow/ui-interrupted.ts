@@ -20,6 +20,7 @@ interface Scene {
 const STEPS: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> = {
   "an event that came while the service was started again is shown live": reconnect,
   "a page that is cut off asks for its data": cutPage,
+  "a link to a query that is not valid says so and asks nothing": wrongLink,
   "one press makes one search, however often the browser sends it": sentAgain,
   "a query is run while what checks it is on its way": withoutWorker,
   "suggestions that come when the query was left open no list": lateSuggestions,
@@ -67,6 +68,44 @@ async function cutPage(t: Test, { world, window }: Scene): Promise<void> {
     void window.open(url + EVENTS).catch(() => {});
     await window.shows("121 events", ".summary");
   }
+}
+
+async function wrongLink(t: Test, { world, window }: Scene): Promise<void> {
+  const requests: string[] = [];
+  const cut = await proxy(t, world.service.url, (path) => (path.startsWith("/t/") ? { bytes: 1_500 } : undefined), {
+    onRequest: (path) => requests.push(path),
+  });
+  world.faults();
+  const rows = [
+    ["status => 500", '"=>" is not an operator', ""],
+    // The grammar takes these.
+    ["status >= 5OO", 'Unknown unit "OO"', "&live=1"],
+    ["| count by path | fields zz", 'There is no column "zz" here', ""],
+  ] as const;
+  // Its data come with the page, or do not.
+  for (const url of [world.service.url, cut]) {
+    for (const [query, message, more] of rows) {
+      void window.open(`${url}${EVENTS}?query=${encodeURIComponent(query)}${more}`).catch(() => {});
+      await window.shows(message, ".query-problem");
+      await window.shows("The query is not valid");
+      t.ok((await window.texts(".query-mirror .q-wrong")).length > 0, `${query} is underlined`);
+    }
+    if (url === cut)
+      t.same(
+        requests.filter((path) => /^\/(search$|get_level_|aggregate|tail)/.test(path)),
+        [],
+        "nothing was asked",
+      );
+    else
+      t.same(
+        world.faults().filter((fault) => fault.includes(url)),
+        [],
+        "nothing was refused",
+      );
+  }
+  await window.open(`${world.service.url}${EVENTS}?query=${encodeURIComponent("status => 500")}`);
+  await window.press("button", "Use status >= 500", ".query-problem");
+  await window.shows("10 events", ".summary");
 }
 
 async function sentAgain(t: Test, { world, window }: Scene): Promise<void> {

@@ -101,6 +101,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "Role",
     open: (window) => window.press("button", "Invite member"),
   },
+  usage: { path: () => `/t/${TEAM}/usage`, shows: "free of" },
   audit: { path: () => `/t/${TEAM}/audit`, shows: "created the project" },
   "the query language": { path: () => "/help/language", shows: "status" },
   find: { path: () => `${P}/events`, shows: "Query language", open: (window) => window.keys("Control+k") },
@@ -220,11 +221,19 @@ async function looksRight(t: Test, window: Window, name: string, row: PageRow): 
       await keepPicture(page, `${name} ${width} ${colorScheme}`);
       // Between the wide and the very wide nothing differs but the room.
       if (width === VAST[0]) continue;
+      if (width === WIDE[0])
+        t.same(await window.evaluate(ODD_WIDTHS), [], "forms have 720 pixels, tables all of the page");
       // Only colours differ in the dark.
       t.same(await axeFindings(window, colorScheme === "dark"), [], `axe finds nothing, ${colorScheme}, ${width}`);
     }
   }
 }
+
+/** The widths of cards of forms and of tables that are not as all others. */
+const ODD_WIDTHS = `[[".page:is(.narrow, .alert) > .card", 720], [".page:not(.help) > .table-wrap, .page:not(.help) > section > .table-wrap", 1040]]
+  .flatMap(([selector, width]) => [...document.querySelectorAll(selector)]
+    .filter((element) => element.offsetWidth !== width)
+    .map((element) => selector + " has " + element.offsetWidth))`;
 
 async function keepPicture(page: ChromiumPage["page"], name: string): Promise<void> {
   const folder = process.env.PICTURES;

@@ -58,6 +58,7 @@ export const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["in
   update_project: ({ project }) => ({ project: { id: project, name: "Renamed" } }),
   remove_project: ({ project }) => ({ project_id: project }),
   get_project_stats: ({ project }) => ({ project_id: project }),
+  get_usage: ({ project }) => ({ project_id: project, days: 7 }),
   add_events: ({ project }) => ({
     project_id: project,
     partial: true,

@@ -1,4 +1,4 @@
-import { mkdir, rm } from "node:fs/promises";
+import { mkdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePredicate, type Query } from "../../../grammar/query/index.ts";
 import type { Clock, Timer } from "../../../grammar/units/clock.ts";
@@ -17,7 +17,14 @@ import { Memtables } from "../memtables.ts";
 import { replayJournal } from "../replay.ts";
 import { Retention } from "../retention.ts";
 import type { StoreSettings } from "../settings.ts";
-import { type AppendOptions, type EventsStore, type NewEvent, storeClosed, type TailItem } from "../store.ts";
+import {
+  type AppendOptions,
+  type DiskRoom,
+  type EventsStore,
+  type NewEvent,
+  storeClosed,
+  type TailItem,
+} from "../store.ts";
 import { openTail, Tails } from "../tail.ts";
 import { Compactor } from "./compactor.ts";
 import { ConnectionPool } from "./connection-pool.ts";
@@ -201,6 +208,12 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   aggregate: EventsStore["aggregate"] = (query) => this.#queries.aggregate(query);
   sql: EventsStore["sql"] = (query) => this.#queries.sql(query);
   projectStats: EventsStore["projectStats"] = async (project) => this.#queries.projectStats(project);
+  usage: EventsStore["usage"] = (query) => this.#queries.usage(query);
+
+  async disk(): Promise<DiskRoom> {
+    const { bavail, blocks, bsize } = await statfs(this.#settings.directory);
+    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+  }
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
     const predicate =

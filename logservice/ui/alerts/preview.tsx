@@ -5,7 +5,7 @@ import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
-import { bytes, count, longDuration, minuteText } from "../kit/format.ts";
+import { count, longDuration, minuteText, missingText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { AlertGroup } from "./group.tsx";
 import { windowOf } from "./history.ts";
@@ -65,7 +65,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
       </p>
       {preview.missing_bytes > 0 && (
         <p class="note warning">
-          About {bytes(preview.missing_bytes)} of events of these days are lost. Intervals that they touch are left out.
+          {missingText(preview.missing_bytes, "of these days")} Intervals that they touch are left out.
         </p>
       )}
       {preview.missing_bytes === 0 && left > 0 && (

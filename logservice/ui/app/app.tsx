@@ -21,6 +21,7 @@ const Notifications = late(() =>
   import("../notifications/notifications.tsx").then(({ Notifications }) => Notifications),
 );
 const Notification = late(() => import("../notifications/notification.tsx").then(({ Notification }) => Notification));
+const Usage = late(() => import("../projects/usage.tsx").then(({ Usage }) => Usage));
 const Tokens = late(() => import("../tokens/tokens.tsx").then(({ Tokens }) => Tokens));
 const Members = late(() => import("../team/members.tsx").then(({ Members }) => Members));
 const Audit = late(() => import("../audit/audit.tsx").then(({ Audit }) => Audit));
@@ -45,7 +46,7 @@ function PageOf({ at }: { readonly at: Page }) {
     case "help":
       return <LanguagePage />;
     case "team": {
-      const Section = { projects: Projects, members: Members, tokens: Tokens, audit: Audit }[at.section];
+      const Section = { projects: Projects, usage: Usage, members: Members, tokens: Tokens, audit: Audit }[at.section];
       return <Section key={at.team} />;
     }
     case "project": {

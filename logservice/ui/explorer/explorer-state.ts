@@ -8,6 +8,7 @@ import { call, isAborted, isUnreachable } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { go, here } from "../data/location.ts";
 import { firstEvents } from "../data/session.ts";
+import { notedProblems, noteProblems, problemsBeforeRun } from "../language/checked.ts";
 import { kindOfQuery } from "../language/query.ts";
 import { type RowRange, type RowReader, Rows } from "../rows/rows.ts";
 import { type Histogram, histogramOf } from "./histogram-data.ts";
@@ -30,8 +31,8 @@ export interface QueryResult {
   readonly stats: Signal<{ readonly durationMs: number; readonly bytes: number } | undefined>;
   readonly error: Signal<unknown>;
   readonly isRunning: Signal<boolean>;
-  /** Whether the query is not valid: the query box says why. */
-  readonly isWrong: Signal<boolean>;
+  /** Whether the query is not valid: the query box says why. Undefined while it is being checked. */
+  readonly isWrong: Signal<boolean | undefined>;
 }
 
 /** The explorer of a project: the view that the address asks for, and its result. */
@@ -79,6 +80,7 @@ export function explorerState(projectId: string): ExplorerState {
     const came = firstEvents.peek();
     firstEvents.value = undefined;
     const first = came?.href === path + search ? came : undefined;
+    if (first) noteProblems(query, first.problems ?? []);
     const times = first ?? timesOf(range, serviceNow());
     const next = emptyResult({ startMs: times.startMs, stopMs: times.stopMs }, query);
     latest.value = next;
@@ -124,7 +126,7 @@ function emptyResult(times: RowRange, query: string): QueryResult {
     stats: signal<{ durationMs: number; bytes: number } | undefined>(undefined),
     error: signal<unknown>(undefined),
     isRunning: signal(true),
-    isWrong: signal(false),
+    isWrong: signal<boolean | undefined>(undefined),
   };
 }
 
@@ -154,10 +156,12 @@ async function find({ projectId, result, first, signal, show, followed }: Run): 
   };
   try {
     const kind = kindOfQuery(result.query);
-    if (kind === "wrong") {
-      result.isWrong.value = true;
-      return;
-    }
+    // The grammar takes texts that the service refuses. Without a wait for what is known.
+    const problems =
+      kind === "wrong" ? undefined : (notedProblems(result.query) ?? (await problemsBeforeRun(result.query)));
+    if (signal.aborted) return;
+    result.isWrong.value = problems?.length !== 0;
+    if (result.isWrong.value) return;
     if (kind === "stages") {
       const ask = (limit: number) => call("aggregate", { ...input, limit }, { signal });
       let table = first?.table ?? (await ask(TABLE_ROWS));

@@ -4,7 +4,7 @@ import { rangeTexts } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { Dialog } from "../kit/dialog.tsx";
-import { bytes, count, timeText, zoneName } from "../kit/format.ts";
+import { count, missingText, timeText, zoneName } from "../kit/format.ts";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
 import { say } from "../kit/toasts.tsx";
@@ -61,7 +61,7 @@ export function ExportDialog({ state, result, onClose }: ExportDialogProps) {
         )}
         {result.missingBytes.value > 0 && (
           <p class="note warning">
-            About {bytes(result.missingBytes.value)} of events in this range are lost. The file is without them.
+            {missingText(result.missingBytes.value, "in this range")} The file is without them.
           </p>
         )}
         <fieldset class="field">

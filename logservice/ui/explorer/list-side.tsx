@@ -33,7 +33,7 @@ export function ListSide({ state, list, choice, actions }: ListSideProps) {
         />
       )}
       {result === undefined ? (
-        latest?.isRunning.value === false && <NoAnswer isWrong={latest.isWrong.value} onRun={state.run} />
+        latest?.isRunning.value === false && <NoAnswer isWrong={latest.isWrong.value === true} onRun={state.run} />
       ) : isEmpty && !view.isLive ? (
         <NoEvents
           projectId={state.projectId}

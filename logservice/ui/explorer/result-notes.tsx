@@ -1,5 +1,5 @@
 import { goneSince, isSignedOut } from "../data/call.ts";
-import { bytes } from "../kit/format.ts";
+import { missingText } from "../kit/format.ts";
 import { Failure } from "../kit/state.tsx";
 import type { ExplorerState } from "./explorer-state.ts";
 import { Running } from "./running.tsx";
@@ -16,8 +16,7 @@ export function ResultNotes({ state }: { readonly state: ExplorerState }) {
       {latest?.error.value !== undefined && !isSaidAbove && <Failure error={latest.error.value} retry={state.run} />}
       {result !== undefined && result.missingBytes.value > 0 && (
         <p class="note warning missing" role="status">
-          <strong>Incomplete results.</strong> About {bytes(result.missingBytes.value)} of events in this range are
-          lost.
+          <strong>Results may be incomplete.</strong> {missingText(result.missingBytes.value, "in this range")}
         </p>
       )}
       {latest !== undefined && <Running result={latest} onCancel={state.cancel} />}

@@ -24,8 +24,10 @@ const MOVE_MS = 1_000;
 export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView | undefined {
   const [live, setLive] = useState<LiveView | undefined>(undefined);
   const { isLive, query } = state.view.value;
+  // A stream of a query that is not valid would be refused.
+  const isValid = state.latest.value?.isWrong.value === false;
   useEffect(() => {
-    if (!isLive) return;
+    if (!isLive || !isValid) return;
     const histogram = signal<Histogram | undefined>(undefined);
     const times = signal<{ startMs: number; stopMs: number } | undefined>(undefined);
     let arrived: Event[] = [];
@@ -90,6 +92,6 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
         queueMicrotask(() => unfollow());
       });
     };
-  }, [isLive, query, state]);
+  }, [isLive, isValid, query, state]);
   return live;
 }

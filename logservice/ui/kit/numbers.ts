@@ -31,6 +31,13 @@ function plain(value: number): string {
   return `${sign}${first}${rest.padEnd(power, "0")}`;
 }
 
+/**
+ * The sentence about bytes that an answer lacks. Files may be gone, or nothing may prove that all are there: so nobody knows
+ * that they are lost.
+ */
+export const missingText = (missing: number, where = "") =>
+  `About ${bytes(missing)} of events ${where}`.trimEnd() + " may be missing.";
+
 /** 4_100_000 as `4.1 MB`. */
 export function bytes(value: number): string {
   const units = ["B", "KB", "MB", "GB", "TB"];

@@ -6,7 +6,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { go } from "../data/location.ts";
 import { loadProjects, projectsProblem, readProjects } from "../data/projects.ts";
 import { mayDo, project, teamId } from "../data/session.ts";
-import { bytes, count, eventCountText } from "../kit/format.ts";
+import { bytes, count, eventCountText, missingText } from "../kit/format.ts";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Waiting } from "../kit/state.tsx";
@@ -56,8 +56,8 @@ export function ProjectSettings({ projectId }: { readonly projectId: string }) {
         </dl>
         {(usage?.missing_bytes ?? 0) > 0 && (
           <p class="note warning">
-            About {bytes(usage!.missing_bytes!)} of events are lost: files of the service are damaged or missing.
-            Whoever runs it can look with <code>tool service check</code>.
+            {missingText(usage!.missing_bytes!)} Files of the service are damaged or missing, or nothing proves that all
+            are there. Whoever runs it can look with <code>tool service check</code>.
           </p>
         )}
       </section>

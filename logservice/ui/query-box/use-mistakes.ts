@@ -1,6 +1,6 @@
 import { useEffect, useState } from "preact/hooks";
 import type { Problem } from "../../../grammar/problem.ts";
-import { askLanguage } from "../language/ask.ts";
+import { notedProblems, problemsOf } from "../language/checked.ts";
 import { kindOfQuery } from "../language/query.ts";
 import type { QueryText } from "./use-query-text.ts";
 
@@ -17,20 +17,21 @@ export interface Mistakes {
 }
 
 export function useMistakes({ text, area }: QueryText): Mistakes {
-  const [problems, setProblems] = useState<readonly Problem[]>([]);
-  const [isTold, setTold] = useState(false);
+  const [problems, setProblems] = useState<readonly Problem[]>(() => notedProblems(text) ?? []);
+  // A text that was not typed here is not going to be finished.
+  const [isTold, setTold] = useState(true);
   useEffect(() => {
-    setTold(false);
-    const isRight = kindOfQuery(text) !== "wrong";
-    if (isRight) setProblems([]);
-    // The grammar takes texts that mean nothing; a text that was not typed here is taken as it is.
-    if (isRight && document.activeElement !== area.current) return;
+    const isTyped = document.activeElement === area.current;
+    setTold(!isTyped);
+    // The grammar takes texts that mean nothing: they are not known to be wrong yet.
+    const noted = notedProblems(text) ?? (kindOfQuery(text) === "wrong" ? undefined : []);
+    if (noted !== undefined) setProblems(noted);
     let isOver = false;
-    void askLanguage({ kind: "problems", text }).then(
+    void problemsOf(text).then(
       (answer) => isOver || setProblems(answer),
       () => {},
     );
-    const timer = setTimeout(() => setTold(true), TELL_MS);
+    const timer = isTyped ? setTimeout(() => setTold(true), TELL_MS) : undefined;
     return () => {
       isOver = true;
       clearTimeout(timer);

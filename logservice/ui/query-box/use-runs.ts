@@ -1,5 +1,5 @@
 import { useEffect, useRef } from "preact/hooks";
-import { askLanguage } from "../language/ask.ts";
+import { problemsBeforeRun } from "../language/checked.ts";
 import { kindOfQuery } from "../language/query.ts";
 import type { Mistakes } from "./use-mistakes.ts";
 import type { QueryText } from "./use-query-text.ts";
@@ -7,8 +7,6 @@ import type { Suggestions } from "./use-suggestions.ts";
 
 /** A pause of this length runs a query that is valid. */
 const PAUSE_MS = 900;
-/** How long a query waits to be checked before it is run unchecked. */
-const PATIENCE_MS = 1_500;
 
 export interface QueryRuns {
   /** Runs a query if it is valid. `isPause` if the person only stopped typing. */
@@ -32,17 +30,12 @@ export function useRuns(
     if (!isPause) suggestions.hide();
     mistakes.tell();
     if (kindOfQuery(what) === "wrong") return;
-    const unlessTyped = (act: () => void): void => {
+    void problemsBeforeRun(what).then((problems) => {
       // A text that was typed meanwhile is run by its own pause.
-      if (latest.current === what) act();
-    };
-    const checked = askLanguage({ kind: "problems", text: what });
-    // The service refuses what is wrong, too: a language that is still on its way is not waited for.
-    const late = new Promise<never>((_, reject) => setTimeout(reject, PATIENCE_MS));
-    void Promise.race([checked, late]).then(
-      (problems) => unlessTyped(() => (problems.length === 0 ? onRun(what, isPause) : mistakes.show(problems))),
-      () => unlessTyped(() => onRun(what, isPause)),
-    );
+      if (latest.current !== what) return;
+      if (problems.length === 0) onRun(what, isPause);
+      else mistakes.show(problems);
+    });
   };
   return {
     run,

@@ -143,8 +143,8 @@ function sectionsOf(team: string, project: string): Destination[] {
 
 function teamDestinations(team: string): Destination[] {
   const sections: readonly TeamSection[] = mayDo("tokens:read")
-    ? ["projects", "members", "tokens", "audit"]
-    : ["projects", "members"];
+    ? ["projects", "usage", "members", "tokens", "audit"]
+    : ["projects", "usage", "members"];
   return sections.map((section) => ({
     ...{ text: TEAM_NAMES[section], kind: "team page" },
     href: pathOf({ kind: "team", team, section }),

@@ -12,8 +12,8 @@ import { signOut } from "./sign-out.ts";
 /** The pages of a project that the bar leads to. */
 const SECTIONS: readonly ProjectSection[] = ["events", "searches", "alerts", "notifications", "settings"];
 /** The pages of a team that the bar leads to. */
-const TEAM_SECTIONS: readonly TeamSection[] = ["projects", "members", "tokens", "audit"];
-const maySee = (section: TeamSection) => section === "projects" || section === "members" || mayDo("tokens:read");
+const TEAM_SECTIONS: readonly TeamSection[] = ["projects", "usage", "members", "tokens", "audit"];
+const maySee = (section: TeamSection) => ["projects", "usage", "members"].includes(section) || mayDo("tokens:read");
 
 /** From so many projects on, the switcher offers to find one by name. */
 const MANY = 10;

@@ -8,7 +8,8 @@ import { timeText, zoneName } from "../kit/format.ts";
 import { ProblemNote } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
 import { Text } from "../kit/text.tsx";
-import { type SendWay, waysToSend } from "./ways-to-send.ts";
+import type { SendWay } from "./send-way.ts";
+import { waysToSend } from "./ways-to-send.ts";
 
 export interface FirstEventProps {
   readonly projectId: string;

@@ -1,21 +1,9 @@
-/** A way to send events, to be copied. */
-export interface SendWay {
-  readonly name: "curl" | "A log file" | "tool" | "JavaScript" | "Python";
-  /** Whether it sends events as `add_events` takes them, with their own times. */
-  readonly isOfEvents?: boolean;
-  readonly about: string;
-  readonly text: string;
-}
-
-export interface SendPlace {
-  /** Origin of the service, such as https://logs.example.com. */
-  readonly origin: string;
-  readonly projectId: string;
-  readonly token: string;
-}
+import { recipes } from "./recipes.ts";
+import type { SendPlace, SendWay } from "./send-way.ts";
 
 /** Every way to send events to a project that the service has a route for. */
-export function waysToSend({ origin, projectId, token }: SendPlace): readonly SendWay[] {
+export function waysToSend(place: SendPlace): readonly SendWay[] {
+  const { origin, projectId, token } = place;
   const event = `{"level": "info", "message": "hello", "fields": {"answer": 42}}`;
   return [
     {
@@ -70,5 +58,6 @@ urllib.request.urlopen(urllib.request.Request(
     {"Authorization": "Bearer ${token}", "Content-Type": "application/json"},
 ))`,
     },
+    ...recipes(place),
   ];
 }

@@ -96,6 +96,7 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   update_project: [inTheirProject("update_project")],
   remove_project: [inTheirProject("remove_project")],
   get_project_stats: [inTheirProject("get_project_stats")],
+  get_usage: [inTheirProject("get_usage"), () => [{}, 200]],
   add_events: [inTheirProject("add_events")],
   search: [inTheirProject("search")],
   get_count: [inTheirProject("get_count")],
@@ -257,6 +258,7 @@ for (const engine of ["oracle", "duckdb"] as const) {
       ["get_string_field_stats", { field: "path" }],
       ["get_string_field_stats", { field: "message" }],
       ["get_project_stats", {}],
+      ["get_usage", {}],
       // The oracle has no SQL.
       ...(engine === "duckdb" ? [["query", { query: "SELECT message, fields FROM events" }] as const] : []),
     ];

@@ -391,6 +391,51 @@ for (const { name, open, isSlow } of stores) {
       t.equal((await store.count({ ...rangeOf(), project: "other", signal: never })).count, 6, "others stay");
     });
 
+    await t.test("usage by day and level", async (t) => {
+      const DAY = 86_400_000;
+      const noonMs = Date.parse("2026-01-30T12:00:00Z");
+      const store = await open(t);
+      const at = (ms: number, level: string) => ({
+        ...{ level, message: "m", fields: {} },
+        timestamp: new Date(ms).toISOString(),
+      });
+      // The ends of a day, another spelling of a level, a day without events between two, and one file for three days.
+      await store.append("app", [
+        at(noonMs - 2 * DAY, "info"),
+        at(noonMs - DAY / 2, "warning"),
+        at(noonMs + DAY / 2 - 1, "WARN"),
+        at(noonMs + DAY / 2, "error"),
+      ]);
+      await store.settle?.(0);
+      await store.append("app", [at(noonMs, "fatal"), { ...at(0, "info"), timestamp: "2026-01-31T00:30:00+02:00" }]);
+      await store.append("other", [at(noonMs, "info")]);
+      const usage = async (project: string, startMs: number, stopMs: number) =>
+        store.usage({ ...{ project, startMs, stopMs }, signal: never });
+      const rows = (await usage("app", noonMs - 2 * DAY, noonMs + DAY)).map(({ day, events, levels }) => [
+        day,
+        events,
+        levels,
+      ]);
+      t.strictSame(rows, [
+        ["2026-01-28", 1, { info: 1 }],
+        ["2026-01-30", 4, { info: 1, warn: 2, emergency: 1 }],
+        ["2026-01-31", 1, { error: 1 }],
+      ]);
+      const all = await usage("app", noonMs - 2 * DAY, noonMs + DAY);
+      const { bytesTotal } = await store.projectStats("app");
+      const bytes = all.reduce((sum, one) => sum + one.bytes, 0);
+      t.ok(Math.abs(bytes - bytesTotal) <= all.length, `${bytes} of ${bytesTotal} bytes`);
+      t.ok(all.every(({ storedBytes }) => storedBytes > 0));
+      t.strictSame(
+        (await usage("app", noonMs, noonMs)).map(({ day }) => day),
+        ["2026-01-30"],
+        "whole days",
+      );
+      t.strictSame(await usage("unknown", 0, noonMs), []);
+      const { freeBytes, totalBytes } = await store.disk();
+      t.ok(freeBytes > 0 && freeBytes <= totalBytes, `${freeBytes} of ${totalBytes} bytes`);
+    });
+
     await t.test("the tail gives what is acknowledged, from now on", async (t) => {
       const store = await open(t);
       await store.append("app", history.slice(0, 2));

@@ -59,6 +59,54 @@ t.test("a project gets a key of its own, which is shown nowhere", async (t) => {
   t.equal((await service.call("get_count", range)).json.count, 0);
 });
 
+t.test("usage is of the team's projects, and the disk is for owners", async (t) => {
+  const service = await startTestService(t, { engine: "duckdb", nowMs: () => Date.parse("2026-01-31T12:00:00Z") });
+  for (const name of ["api", "web"]) await service.call("add_project", { project: { name } });
+  const [timestamp, before] = ["2026-01-31T00:00:00Z", "2026-01-01T23:59:59Z"];
+  await service.call("add_events", {
+    project_id: "api",
+    events: [
+      { timestamp, level: "warn", message: "today" },
+      { timestamp, level: "info", message: "today" },
+      { timestamp: before, level: "info", message: "30 days before" },
+    ],
+  });
+  const owner = await service.person("ann@example.com", "owner");
+  const member = await service.person("bob@example.com", "member");
+  const { json } = await service.call("get_usage", {}, owner);
+  const [api, web] = json.projects;
+  const levels = [
+    { level: "info", count: 1 },
+    { level: "warning", count: 1 },
+  ];
+  const [day] = api.days;
+  t.ok(day.bytes > 0 && day.stored_bytes > 0);
+  t.same(
+    api,
+    { project_id: "api", days: [{ ...day, day: "2026-01-31", events: 2, levels }] },
+    "30 days unless told otherwise",
+  );
+  t.same(web, { project_id: "web", days: [] });
+  t.ok(json.disk.free_bytes > 0 && json.disk.free_bytes <= json.disk.total_bytes);
+  const rows = [
+    ["a month", { days: 31 }, ["2026-01-01", "2026-01-31"]],
+    ["a day", { days: 1 }, ["2026-01-31"]],
+    ["one project", { project_id: "api" }, ["2026-01-31"]],
+  ] as const;
+  for (const [name, input, days] of rows) {
+    const answer = await service.call("get_usage", input, member);
+    t.same(
+      answer.json.projects[0].days.map((one: { day: string }) => one.day),
+      days,
+      name,
+    );
+    t.notOk("disk" in answer.json, "not for members");
+  }
+  t.equal((await service.call("get_usage", { project_id: "api" })).json.projects.length, 1);
+  t.notOk("disk" in (await service.call("get_usage")).json, "nor for programs");
+  t.equal((await service.call("get_usage", { days: 93 })).status, 400);
+});
+
 t.test("records of before there were teams belong to the first team", async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "tool-before-"));
   t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));

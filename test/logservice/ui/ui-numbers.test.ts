@@ -1,7 +1,7 @@
 // How numbers are written on the pages, against Intl, which is too slow for the first painting.
 import fc from "fast-check";
 import t from "tap";
-import { bytes, count, duration, eventCountText, number } from "../../../logservice/ui/kit/numbers.ts";
+import { bytes, count, duration, eventCountText, missingText, number } from "../../../logservice/ui/kit/numbers.ts";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const digits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 6 });
@@ -30,6 +30,12 @@ t.test("counts and numbers are as Intl writes them", (t) => {
 
 t.test("one event is no plural", (t) => {
   t.same([0, 1, 2, 18_211].map(eventCountText), ["0 events", "1 event", "2 events", "18,211 events"]);
+  t.end();
+});
+
+t.test("bytes that an answer lacks may be missing: nobody knows that they are lost", (t) => {
+  t.equal(missingText(4_100_000), "About 4.1 MB of events may be missing.");
+  t.equal(missingText(0.5, "in this range"), "About 0.5 B of events in this range may be missing.");
   t.end();
 });
 

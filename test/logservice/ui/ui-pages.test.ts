@@ -17,6 +17,7 @@ import {
   WRITTEN,
 } from "../../../logservice/ui/help/examples.ts";
 import { typeable } from "../../../logservice/ui/kit/visible.ts";
+import { totalUsage, usageByDay } from "../../../logservice/ui/projects/usage-by-day.ts";
 import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
 import { matchingDestinations } from "../../../logservice/ui/shell/found-places.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
@@ -30,6 +31,7 @@ t.test("a title names the page first, then the project or team", (t) => {
     ["/", "Logs"],
     ["/t/acme", "Projects · Acme · Logs"],
     ["/t/acme/members", "Members · Acme · Logs"],
+    ["/t/acme/usage", "Usage · Acme · Logs"],
     ["/t/acme/p/shop", "Explore · Shop · Logs"],
     ["/t/acme/p/shop/settings", "Settings · Shop · Logs"],
     ["/t/acme/p/shop/alerts/new", "Alerts · Shop · Logs"],
@@ -38,6 +40,45 @@ t.test("a title names the page first, then the project or team", (t) => {
   ] as const;
   for (const [path, title] of rows) t.equal(titleOf(pageAt(path), names), title, path);
   t.equal(titleOf(pageAt("/t/acme/p/shop"), {}), "Explore · shop · Logs", "ids until the names are known");
+  t.end();
+});
+
+t.test("usage of some projects by day", (t) => {
+  const day = (day: string, events: number, errors: number) => ({
+    ...{ day, events, bytes: events * 100, stored_bytes: events * 10 },
+    levels: [
+      ...(events > errors ? [{ level: "info" as const, count: events - errors }] : []),
+      ...(errors > 0 ? [{ level: "critical" as const, count: errors }] : []),
+    ],
+  });
+  const projects = [
+    { project_id: "api", days: [day("2026-02-27", 4, 1), day("2026-03-01", 2, 0)] },
+    { project_id: "web", days: [day("2026-03-01", 10, 3)] },
+  ];
+  const nowMs = Date.parse("2026-03-01T00:00:00Z");
+  const days = usageByDay(projects, { nowMs, days: 3 });
+  t.same(
+    days.map(({ day, events, bytes, storedBytes, errors }) => [day, events, bytes, storedBytes, errors]),
+    [
+      ["2026-03-01", 12, 1200, 120, 3],
+      ["2026-02-28", 0, 0, 0, 0],
+      ["2026-02-27", 4, 400, 40, 1],
+    ],
+    "the latest first, and days without events too",
+  );
+  t.same(
+    [...days[0]!.byLevel],
+    [
+      ["info", 9],
+      ["critical", 3],
+    ],
+  );
+  t.same(
+    usageByDay([], { nowMs, days: 1 }).map(({ day, events }) => [day, events]),
+    [["2026-03-01", 0]],
+  );
+  const { events, bytes, storedBytes, errors } = totalUsage(usageByDay(projects, { nowMs, days: 3 }));
+  t.same([events, bytes, storedBytes, errors], [16, 1600, 160, 4]);
   t.end();
 });
 

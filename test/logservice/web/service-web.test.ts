@@ -23,6 +23,7 @@ const PAGES = [
   "/",
   "/t/owner",
   "/t/owner/projects",
+  "/t/owner/usage",
   "/t/owner/members",
   "/t/owner/tokens",
   "/t/owner/audit",
@@ -101,6 +102,26 @@ t.test("HTML on the listed paths alone", async (t) => {
     t.same([status, headers.allow], [405, "POST"], name);
   }
   t.same(service.logged, []);
+});
+
+t.test("a page says what is wrong with the query of its address", async (t) => {
+  const { service, own } = await signedIn(t);
+  const rows = [
+    ["status >= 500", undefined],
+    ["| count by path", undefined],
+    ["status => 500", [["query/unknown-operator", { start: 7, end: 9 }, ">="]]],
+    // The grammar takes it, and the page has no more than that.
+    ["status >= 5OO", [["query/unknown-unit", { start: 11, end: 13 }, undefined]]],
+    ["| count by path | fields zz", [["query/unknown-column", { start: 25, end: 27 }, undefined]]],
+    // As the box shows it: the sign that is not seen is written out.
+    ['a = "\u200b" and status >= 5OO', [["query/unknown-unit", { start: 28, end: 30 }, undefined]]],
+  ] as const;
+  for (const [query, expected] of rows) {
+    const page = await get(service, `/t/owner/p/app/events?query=${encodeURIComponent(query)}`, own);
+    const { events } = firstOf(page.text);
+    const problems = events?.problems?.map(({ code, span, fix }) => [code, span, fix?.edits[0]?.text]);
+    t.same(problems, expected, query);
+  }
 });
 
 t.test("what browsers are told about a page", async (t) => {

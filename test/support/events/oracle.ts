@@ -1,5 +1,12 @@
 // An events store that is nothing but the predicate over an array. What it answers is right by definition.
-import { compilePredicate, levelOf, PipesRun, type RowColumn, type Target } from "../../../grammar/query/index.ts";
+import {
+  compilePredicate,
+  type Level,
+  levelOf,
+  PipesRun,
+  type RowColumn,
+  type Target,
+} from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { fieldName } from "../../../logservice/events/field-paths.ts";
 import { histogramSteps, stepTime } from "../../../logservice/events/histogram-steps.ts";
@@ -13,6 +20,7 @@ import {
 } from "../../../logservice/events/order.ts";
 import { pageFits } from "../../../logservice/events/page.ts";
 import {
+  type DayUsage,
   type Event,
   type EventsQuery,
   type EventsStore,
@@ -184,6 +192,24 @@ export function openOracle(nowMs: () => number): EventsStore {
       const bytesTotal = events.reduce((bytes, { event }) => bytes + Buffer.byteLength(JSON.stringify(event)), 0);
       return { bytesTotal, eventsTotal: events.length, missingBytes: 0 };
     },
+
+    async usage({ project: name, startMs, stopMs }) {
+      const dayOf = ({ timestamp }: { readonly timestamp: string }) =>
+        new Date(parseTimestamp(timestamp)!).toISOString().slice(0, 10);
+      const [first, last] = [startMs, stopMs].map((ms) => new Date(ms).toISOString().slice(0, 10));
+      const all = project(name).events;
+      const days = [...new Set(all.map(({ event }) => dayOf(event)))].sort();
+      return days.flatMap((day): DayUsage[] => {
+        if (day < first! || day > last!) return [];
+        const events = all.filter(({ event }) => dayOf(event) === day);
+        const bytes = events.reduce((sum, { event }) => sum + Buffer.byteLength(JSON.stringify(event)), 0);
+        const levels: Partial<Record<Level, number>> = {};
+        for (const { event } of events) levels[levelOf(event.level)!] = (levels[levelOf(event.level)!] ?? 0) + 1;
+        return [{ day, events: events.length, bytes, storedBytes: bytes, levels }];
+      });
+    },
+
+    disk: async () => ({ freeBytes: 250, totalBytes: 1000 }),
 
     expire: async () => {},
 

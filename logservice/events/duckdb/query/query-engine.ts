@@ -32,6 +32,7 @@ import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
 import { byLevel, countEvents, histogram, numbers } from "./statistics.ts";
 import { topValues } from "./top-values.ts";
+import { usageOf } from "./usage.ts";
 
 interface QueryEngineOptions {
   readonly settings: StoreSettings;
@@ -171,6 +172,12 @@ export class QueryEngine {
     }
     return { bytesTotal, eventsTotal, missingBytes: losses.bytesOf(project, stored?.losses ?? []) };
   }
+
+  usage: EventsStore["usage"] = async ({ project, ...query }) => {
+    // Both at one moment: events that are flushed meanwhile would be in neither.
+    const segments = this.#options.projects.get(project)?.all ?? [];
+    return usageOf(segments, this.#options.memtables.viewsOf(project), query);
+  };
 
   async #run<Result>(
     query: EventsQuery & { readonly isSlow?: boolean },
