@@ -52,6 +52,8 @@ const MARKERS: readonly { readonly files: readonly string[]; infer(look: Look, m
   { files: ["index.html"], infer: () => ({ runtime: "static", command: undefined }) },
   // Last, as a folder of anything else may hold such a script.
   { files: ["server.py", "main.py"], infer: python },
+  // A page's own script has this name, too.
+  { files: ["index.js"], infer: (_, marker) => ({ runtime: "node", command: `node ${marker}` }) },
 ];
 
 /** The files that say what an app is, in the order in which they are looked for. */
@@ -109,24 +111,41 @@ function crystal({ has }: Look): Settings {
 }
 
 function node({ directory }: Look, marker: string): Settings {
-  const scripts = packageScripts(directory.read(marker));
-  const hasServerAlone = directory.kind("app.js") !== "file" && directory.kind("server.js") === "file";
+  const { scripts, main } = packageOf(directory.read(marker));
   return {
     runtime: "node",
-    // Without a start script npm starts server.js.
-    command: scripts.has("start") ? "npm start" : `node ${hasServerAlone ? "server.js" : "app.js"}`,
+    command: scripts.has("start") ? "npm start" : `node ${programOf(directory, main)}`,
     ...(scripts.has("build") && { build: "npm run build" }),
   };
 }
 
-function packageScripts(text: string | undefined): ReadonlySet<string> {
+/** The program of a package without a start script: npm itself starts server.js then, and `node .` what main names. */
+function programOf(directory: Directory, main: string | undefined): string {
+  const isFile = (name: string) => directory.kind(name) === "file";
+  const named = main?.replace(/^\.\//, "");
+  const candidates = [
+    "app.js",
+    "server.js",
+    ...(named !== undefined && PROGRAM.test(named) ? [named] : []),
+    "index.js",
+  ];
+  return candidates.find(isFile) ?? "app.js";
+}
+
+/** A path that a shell takes as it is. */
+const PROGRAM = /^(?!.*\.\.)[\w][\w./-]*\.[cm]?js$/;
+
+function packageOf(text: string | undefined): {
+  readonly scripts: ReadonlySet<string>;
+  readonly main: string | undefined;
+} {
   try {
-    const { scripts } = JSON.parse((text ?? "").replace(/^\ufeff/, ""));
+    const { scripts, main } = JSON.parse((text ?? "").replace(/^\ufeff/, ""));
     const written = Object.entries(scripts ?? {}).filter(([, script]) => typeof script === "string" && script !== "");
-    return new Set(written.map(([name]) => name));
+    return { scripts: new Set(written.map(([name]) => name)), main: typeof main === "string" ? main : undefined };
   } catch {
     // npm says what is wrong with its file better than a second opinion could.
-    return new Set();
+    return { scripts: new Set(), main: undefined };
   }
 }
 

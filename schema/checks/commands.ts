@@ -127,20 +127,10 @@ export function checkInferredCommand(report: ProblemReport, root: ObjectNode, di
   );
 }
 
-/** The file that starts the server by its usual names, or by package.json's `main`. */
+/** The file that starts the server by another usual name than those that are inferred. */
 function serverFile(directory: Directory, runtime: string | undefined): string | undefined {
-  const main = runtime === "node" ? mainOf(directory.read("package.json")) : undefined;
-  const usual = runtime === "python" ? ["wsgi.py", "run.py"] : ["index.js", "main.js", "index.mjs", "server.mjs"];
-  return [...(main === undefined ? [] : [main]), ...usual].find((name) => directory.kind(name) === "file");
-}
-
-function mainOf(text: string | undefined): string | undefined {
-  try {
-    const { main } = JSON.parse((text ?? "").replace(/^\ufeff/, "")) as { main?: unknown };
-    return typeof main === "string" && /^[\w./-]+$/.test(main) ? main : undefined;
-  } catch {
-    return undefined;
-  }
+  const usual = runtime === "python" ? ["wsgi.py", "run.py"] : ["main.js", "index.mjs", "server.mjs"];
+  return usual.find((name) => directory.kind(name) === "file");
 }
 
 interface Word {

@@ -614,18 +614,20 @@ t.test("the command that the files stand for, and its file", (t) => {
   const row = (files: Files, text = '{ "name": "app" }') =>
     checkConfig(text, optionsOf(files)).problems.map((one) => `${name(one)}: ${one.hint}`);
   const node = (more: object) => JSON.stringify({ name: "app", ...more });
-  t.same(row({ "package.json": node({ main: "index.js" }), "index.js": "" }), [
-    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "proxy": { "command": "node index.js" }',
+  t.same(row({ "package.json": node({}), "main.js": "" }), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "proxy": { "command": "node main.js" }',
   ]);
   t.same(row({ "requirements.txt": "flask", "run.py": "" }), [
     'config/missing-program: "requirements.txt" stands for "python app.py", and there is no "app.py": say what starts the server: "proxy": { "command": "python run.py" }',
   ]);
-  t.same(row({ "package.json": node({ main: "src/go.mjs" }), "src/go.mjs": "" }, '{ "name": "app", "proxy": {} }'), [
-    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "command": "node src/go.mjs" in "proxy"',
+  t.same(row({ "package.json": node({}), "index.mjs": "" }, '{ "name": "app", "proxy": {} }'), [
+    'config/missing-program: "package.json" stands for "node app.js", and there is no "app.js": say what starts the server: "command": "node index.mjs" in "proxy"',
   ]);
   for (const [files, text] of [
     [{ "package.json": "{}", "app.js": "" }],
     [{ "package.json": "{}", "server.js": "" }],
+    [{ "package.json": node({ main: "index.js" }), "index.js": "" }],
+    [{ "package.json": node({ main: "src/go.mjs" }), "src/go.mjs": "" }],
     [{ "package.json": node({ scripts: { start: "node index.js" } }) }],
     [{ "package.json": node({ scripts: { build: "tsc" } }) }],
     [{ "requirements.txt": "", "app.py": "" }],
