@@ -1,4 +1,4 @@
-import { randomUUID } from "node:crypto";
+import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { link, lstat, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
@@ -11,27 +11,27 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   const path = join(directory, "lock");
   const mine = `${JSON.stringify({ pid: process.pid, start: startOf(process.pid), token: randomUUID() })}\n`;
   const temporaryPath = join(directory, `lock.${process.pid}.${randomUUID()}`);
+  const unlock = async () => {
+    if ((await readFile(path, "utf8").catch(() => "")) === mine) await unlink(path);
+  };
+  let waits = 0;
   await writeFile(temporaryPath, mine);
   try {
     for (;;) {
       try {
         // Unlike a write, a link either makes the whole file or fails.
         await link(temporaryPath, path);
-        return async () => {
-          if ((await readFile(path, "utf8").catch(() => "")) === mine) await unlink(path);
-        };
+        return unlock;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
       }
       const owner = await readOwner(path);
       if (owner === undefined) continue;
       const pid = livingOwner(owner);
-      if (pid !== undefined) {
-        throw new Error(
-          `${directory} is in use by the process ${pid}: stop that one, or start this one with another directory`,
-        );
-      }
-      await removeStale(path, owner);
+      if (pid !== undefined) throw inUse(directory, pid);
+      const claimant = await takeOver(path, owner, temporaryPath);
+      if (claimant === "mine") return unlock;
+      if (claimant !== undefined && ++waits > MOST_WAITS) throw inUse(directory, claimant);
     }
   } finally {
     await rm(temporaryPath, { force: true });
@@ -55,17 +55,36 @@ async function readOwner(path: string): Promise<string | undefined> {
   }
 }
 
-/** Between reading and removing another process may have taken the directory: what was moved away is looked at again. */
-async function removeStale(path: string, owner: string): Promise<void> {
-  const away = `${path}.${process.pid}.${randomUUID()}`;
+const inUse = (directory: string, pid: number) =>
+  new Error(`${directory} is in use by the process ${pid}: stop that one, or start this one with another directory`);
+
+/** How often a lock is looked at again while another process takes it over. That takes two calls of the system. */
+const MOST_WAITS = 1000;
+
+/**
+ * Replaces a file of a process that has ended by a link to `own`. The right to do that is itself a file, which one process
+ * alone can make, and which becomes the new one: between reading a file and replacing it, another may be in its place. A
+ * right whose process has ended is taken over in the same way. Returns "mine" if `own` is there now, the process that has
+ * the right if it lives, and undefined if the file must be looked at again.
+ */
+async function takeOver(path: string, ended: string, own: string): Promise<"mine" | number | undefined> {
+  const right = `${path}.${createHash("sha256").update(ended).digest("hex").slice(0, 16)}`;
   try {
-    await rename(path, away);
+    await link(own, right);
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === "ENOENT") return;
-    throw error;
+    if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
+    const holder = await readOwner(right);
+    if (holder === undefined) return undefined;
+    const pid = livingOwner(holder);
+    if (pid !== undefined) return pid;
+    if ((await takeOver(right, holder, own)) !== "mine") return undefined;
   }
-  if ((await readFile(away, "utf8")) !== owner) await link(away, path).catch(() => {});
-  await unlink(away);
+  if ((await readOwner(path)) === ended) {
+    await rename(right, path);
+    return "mine";
+  }
+  await unlink(right);
+  return undefined;
 }
 
 /** A process that has ended, but that its parent has not asked for (proc(5), the state Z or X), answers signals, too. */

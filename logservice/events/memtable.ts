@@ -80,7 +80,7 @@ export class MemtableEvents {
   readonly #byLast = new Sorted<MemtableBatch>(({ lastMs }) => lastMs);
   readonly #counts = new LineCounts();
   readonly #budget: ColumnBudget;
-  /** What questions about groups read instead of the events. */
+  /** The fields that questions about groups read instead of the events. */
   readonly columns: MemtableColumns;
   /** The first event that is not in the summary yet: its batch, and its index there. */
   #next = { batch: 0, index: 0 };

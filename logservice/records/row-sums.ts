@@ -27,7 +27,7 @@ export interface DamagedRow {
   readonly table: "tokens" | "memberships";
   /** The row for people, with its public id or address. */
   readonly name: string;
-  /** What becomes of it, and what helps. */
+  /** The consequence of it, and the remedy. */
   readonly detail: string;
 }
 

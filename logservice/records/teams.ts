@@ -90,7 +90,7 @@ export async function setRole(
     .where("team_id", "=", member.team_id)
     .where("user_id", "=", member.user_id)
     .executeTakeFirst();
-  // Of a damaged row, nothing is believed.
+  // Nothing of a damaged row is believed.
   const since = existing !== undefined && isWholeMembership(existing) ? existing.created_at : now;
   const row = { ...member, created_at: since };
   const values = { ...row, sum: membershipSum(row) };

@@ -35,10 +35,10 @@ function ask(store: Store, text: string): Promise<unknown> {
   if (!parsed.ok) throw new Error(`${text}: ${parsed.problems[0]?.message}`);
   const { query, pipes } = parsed.value;
   const range = { project: PROJECT, startMs: timeOf(0), stopMs: timeOf(EVENTS), signal };
-  const asked = { ...range, query: query.expr === undefined ? undefined : query };
+  const question = { ...range, query: query.expr === undefined ? undefined : query };
   return pipes.length === 0
-    ? store.search({ ...asked, limit: 100, order: "descending" })
-    : store.aggregate({ ...asked, pipes, limit: 1000 });
+    ? store.search({ ...question, limit: 100, order: "descending" })
+    : store.aggregate({ ...question, pipes, limit: 1000 });
 }
 
 /** The batches in the order in which they come: those of `senders` that follow each other are of the same time. */

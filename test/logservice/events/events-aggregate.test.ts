@@ -119,7 +119,7 @@ for (const [name, flushAt] of [
 }
 
 t.test("a question over events in memory parses only those that came since the fields were asked", async (t) => {
-  const rows: [asked: string, again: string][] = [
+  const rows: [text: string, again: string][] = [
     ["| count by service", "| count by service"],
     ["| stats avg(duration), max(duration) by service", "| stats sum(duration), count(duration) by service"],
     ["| stats sum(duration), min(duration) by tags, service", "| stats max(duration) by service, tags"],
@@ -144,7 +144,7 @@ t.test("a question over events in memory parses only those that came since the f
       return { id: `e${n}`, timestamp, level: ["info", "error", "warn", "debug"][n % 4]!, message: `m${n}`, fields };
     });
   const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
-  for (const [row, [asked, again]] of rows.entries()) {
+  for (const [row, [text, again]] of rows.entries()) {
     const project = `app-${row}`;
     const append = async (events: readonly NewEvent[]) => {
       for (const one of [oracle, store]) await one.append(project, events);
@@ -163,23 +163,23 @@ t.test("a question over events in memory parses only those that came since the f
     };
     await append(some(0, 1200));
     await append(some(1200, 300));
-    t.equal(await parsed(asked), 1500, `${asked}: all, once`);
-    t.equal(await parsed(asked), 0, `${asked}: again`);
+    t.equal(await parsed(text), 1500, `${text}: all, once`);
+    t.equal(await parsed(text), 0, `${text}: again`);
     t.equal(await parsed(again), 0, `${again}: of the same fields`);
     await append(some(1500, 17));
     t.equal(await parsed(again), 17, `${again}: those that came since`);
     const other = `| count by service, other${row}`;
     t.equal(await parsed(other), 1517, "of another field");
     await append(some(1517, 13));
-    t.equal(await parsed(asked), 13, `${asked}: those that came since`);
+    t.equal(await parsed(text), 13, `${text}: those that came since`);
     t.equal(await parsed(other), 0, "parsed for that question, too");
     t.ok(store.metrics().newest_column_bytes! > 0);
     await store.flush();
-    t.equal(store.metrics().newest_column_bytes, 0, `${asked}: nothing is kept of events in segments`);
-    t.equal(await parsed(asked), 0, `${asked}: in a segment`);
+    t.equal(store.metrics().newest_column_bytes, 0, `${text}: nothing is kept of events in segments`);
+    t.equal(await parsed(text), 0, `${text}: in a segment`);
     await append(some(1530, 40));
     t.equal(await parsed(other), 40, "the next events");
-    t.equal(await parsed(asked), 0, `${asked}: parsed for that question, too`);
+    t.equal(await parsed(text), 0, `${text}: parsed for that question, too`);
   }
 });
 

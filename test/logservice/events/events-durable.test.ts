@@ -1,5 +1,6 @@
 // The state after a power failure: the order of writes, syncs, renames and removals, and what is there after a sync
 // that failed. Killing the process shows none of it.
+import { createHash } from "node:crypto";
 import {
   appendFileSync,
   cpSync,
@@ -17,6 +18,7 @@ import t, { type Test } from "tap";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
+import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
 import { recordDiskCalls } from "../../support/events/disk-calls.ts";
@@ -389,4 +391,39 @@ t.test("a folder that could not be synced, and a kill then: nothing is lost, or 
     if (failing === "") break;
   }
   t.same([...failed].sort(), ["", "/journal", "/keys", "/projects", "/projects/app~N"].sort());
+});
+
+t.test("of several that take over a directory at once, one gets it", async (t) => {
+  const ended = (name: string) => `${JSON.stringify({ pid: 2 ** 30, start: null, token: name })}\n`;
+  const rightTo = (path: string, name: string) =>
+    `${path}.${createHash("sha256").update(ended(name)).digest("hex").slice(0, 16)}`;
+  const rows: Record<string, (lock: string) => void> = {
+    "no lock": () => {},
+    "the lock of a process that ended": (lock) => writeFileSync(lock, ended("a")),
+    "the same, and another one ended while it took that over": (lock) => {
+      writeFileSync(lock, ended("a"));
+      writeFileSync(rightTo(lock, "a"), ended("b"));
+    },
+    "the same twice": (lock) => {
+      writeFileSync(lock, ended("a"));
+      writeFileSync(rightTo(lock, "a"), ended("b"));
+      writeFileSync(rightTo(rightTo(lock, "a"), "b"), ended("c"));
+    },
+    "half a lock": (lock) => writeFileSync(lock, ended("a").slice(0, 20)),
+  };
+  for (const [name, leave] of Object.entries(rows)) {
+    const directory = folder(t);
+    const winners = new Set<number>();
+    for (let round = 0; round < 20; round++) {
+      leave(join(directory, "lock"));
+      const results = await Promise.allSettled(Array.from({ length: 6 }, () => lockDirectory(directory)));
+      const unlocks = results.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
+      winners.add(unlocks.length);
+      for (const one of results)
+        if (one.status === "rejected") t.match(String(one.reason), new RegExp(`in use by the process ${process.pid}:`));
+      for (const unlock of unlocks) await unlock();
+      if (readdirSync(directory).length > 0) t.fail(`${name}: ${readdirSync(directory)} are left`);
+    }
+    t.same([...winners], [1], name);
+  }
 });

@@ -44,12 +44,12 @@ export class MemoryGroups {
    */
   adder(by: readonly ValueColumn[], inputs: readonly MemtableColumn[]): (place: number, step: number) => void {
     const hasSteps = this.#stepOf !== undefined;
-    const known: GroupNode = new Map();
+    const byCodes: CodeNode = new Map();
     const groupsOf = (place: number, step: number): readonly Group[] => {
-      let node = known;
+      let node = byCodes;
       for (let at = hasSteps ? -1 : 0; at < by.length; at++) {
         const code = at < 0 ? step : by[at]!.codes[place]!;
-        let next = node.get(code) as GroupNode | undefined;
+        let next = node.get(code) as CodeNode | undefined;
         if (next === undefined) {
           next = new Map();
           node.set(code, next);
@@ -62,7 +62,7 @@ export class MemoryGroups {
         const steps = hasSteps ? [step] : [];
         const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
         groups = rows.map((cells) => this.#groupOf([...steps, ...cells]));
-        node.set(GROUP, groups as unknown as GroupNode);
+        node.set(GROUP, groups);
       }
       return groups;
     };
@@ -118,6 +118,8 @@ export class MemoryGroups {
 
 /** By a cell the groups of the next one, by `GROUP` the group of all of them. */
 type GroupNode = Map<unknown, GroupNode | Group>;
+/** The same by the codes of the cells, for events with lists several groups. */
+type CodeNode = Map<number | symbol, CodeNode | readonly Group[]>;
 const GROUP = Symbol("group");
 
 interface Group {
