@@ -10,6 +10,7 @@ import { listAcceptedLosses } from "../records/accepted-losses.ts";
 import { instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
+import { unconfirmedOf } from "../records/number-states.ts";
 import type { Records } from "../records/open.ts";
 import { projectNames } from "../records/projects.ts";
 import { damagedRows } from "../records/row-sums.ts";
@@ -61,6 +62,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
+  if (people.signUp?.kind === "open") for (const line of await unconfirmedWarning(records)) say(line);
   const unopened = await unopenedSecrets(folder, records);
   if (unopened !== undefined) say(unopened);
   const clock = { ...systemClock, nowMs };
@@ -94,6 +96,21 @@ async function alertWarnings({ db }: Records, settings: NotifySettings): Promise
   return missingSettings(settings)
     .filter((text) => used.has(text.slice(0, text.indexOf(":"))))
     .map((text) => `warn: alerts cannot be told by ${text}`);
+}
+
+/** Warns of numbers that were told alerts before everybody could sign up, and are not any more. */
+async function unconfirmedWarning({ db }: Records): Promise<string[]> {
+  const rows = await db
+    .selectFrom("notifications")
+    .select(["type", "sms_numbers", "number_states"])
+    .where("type", "=", "sms")
+    .execute();
+  const count = rows.flatMap((row) => unconfirmedOf(row.type, JSON.parse(row.sms_numbers), row.number_states)).length;
+  if (count === 0) return [];
+  const what = count === 1 ? "1 number of a notification is" : `${count} numbers of notifications are`;
+  return [
+    `warn: ${what} not confirmed and told no alerts, since everybody may sign up: the page of each notification sends codes`,
+  ];
 }
 
 /** Warns of what keeps people from signing in, if there are any. */

@@ -19,7 +19,7 @@ export async function sendCode(options: SendOptions, number: string, code: strin
 }
 
 /** Nothing in it is chosen by whoever added the number: it may be that of a stranger. */
-export function codeText(code: string, origin: string | undefined): string {
+function codeText(code: string, origin: string | undefined): string {
   const where = origin === undefined ? "a log service" : new URL(origin).host;
   const purpose = `${code} is the code to confirm this number for alerts of ${where}.`;
   return cutToOnePart(`${purpose} It ends in 10 minutes. If you did not ask for it, ignore it.`);

@@ -126,8 +126,11 @@ function messageOf({ keyword, params }: Failure): string {
   switch (keyword) {
     case "enum":
       return `must be one of: ${(params.allowedValues as string[]).join(", ")}`;
-    case "type":
-      return `must be ${TYPE_NAMES[params.type as string] ?? params.type}`;
+    case "type": {
+      // Null counts as absent, and is never wrong.
+      const [type] = [params.type as string | readonly string[]].flat();
+      return `must be ${TYPE_NAMES[type!] ?? type}`;
+    }
     case "minLength":
       return limit === 1 ? "must not be empty" : `must have at least ${limit} characters`;
     case "maxLength":

@@ -525,6 +525,12 @@ t.test("what keeps alerts from being told is said at the start", async (t) => {
   t.equal(second.running.stderr(), "warn: alerts cannot be told by sms: no --sms\n");
   second.running.kill("SIGTERM");
   await second.running.ended;
+  const open = await serveIn(t, folder, ["--sign-up", "open"]);
+  const unconfirmed =
+    "warn: 1 number of a notification is not confirmed and told no alerts, since everybody may sign up: the page of each notification sends codes\n";
+  await until("the other warning", () => open.running.stderr().includes(unconfirmed));
+  open.running.kill("SIGTERM");
+  await open.running.ended;
   const start = ["service", "start", "--data", "data", "--address", "127.0.0.1:0"];
   const rows: [more: string[], message: RegExp][] = [
     [["--sms", "absent.json"], /^error: --sms: absent\.json cannot be read \(ENOENT\)\n {2}name a file/],

@@ -163,8 +163,8 @@ t.test("each member of a wrong type", async (t) => {
   for (const name of names) {
     const token = await tokenFor(service, name);
     for (const { path, schema } of placesOf(name)) {
-      const type = (schema.type ?? "string") as string;
-      const { status, json } = await service.call(name, withValue(BODIES[name](world), path, wrong[type]), token);
+      const [type] = [schema.type ?? "string"].flat() as string[];
+      const { status, json } = await service.call(name, withValue(BODIES[name](world), path, wrong[type!]), token);
       t.same([status, json.type], [400, "invalid"], `${name} ${path.join(".")}: ${JSON.stringify(json)}`);
       t.ok(json.message.startsWith(`${path.join(".")}: must be `), json.message);
     }
