@@ -57,7 +57,7 @@ function contentAt(document: ToolDocument, offset: number, project: Project): Ho
     case "config":
       return hoverConfig(document, offset, project);
     case "query": {
-      const words = queryWords(document.text, offset);
+      const words = queryWords(document.query, offset);
       return words && { span: words.span, paragraphs: words.paragraphs };
     }
     case "template":

@@ -482,6 +482,86 @@ t.test("queries and error pages are checked with the project's tool.json", (t) =
   t.end();
 });
 
+t.test("a query file has comments and an outline", (t) => {
+  const text = '# errors of | today\nerror path = "/#x" # by path\n| count by path\n';
+  const document = documentOf(text, "query", "a.logq");
+  t.same(diagnosticsOf(document), []);
+  t.match(hover(document, text.indexOf("error path"), projectOf(FILES), CLIENT), { contents: /./ });
+  const at = (offset: number) => complete(document, offset, projectOf(FILES), CLIENT).items.length;
+  t.equal(at(text.indexOf("today")), 0, "nothing is offered in a comment");
+  t.ok(at(text.length - 1) > 0);
+  const answer = (method: string) =>
+    methods()
+      .find((row) => row.method === method)!
+      .answer({ document, project: projectOf(FILES), client: CLIENT, params: {} as never });
+  const symbols = answer("textDocument/documentSymbol") as { name: string }[];
+  t.same(
+    symbols.map(({ name }) => name),
+    ["error", 'path = "/#x"', "count by path"],
+  );
+  const formatted = (lines: readonly string[]) => {
+    const source = documentOf(lines.join("\n"), "query", "a.logq");
+    const row = methods().find(({ method }) => method === "textDocument/formatting")!;
+    const edits = row.answer({
+      ...{ document: source, project: projectOf(FILES), client: CLIENT },
+      params: { options: { tabSize: 2, insertSpaces: true } } as never,
+    }) as TextEdit[];
+    return applyLspEdits(source, edits).split("\n");
+  };
+  const rows: [text: string[], expected: string[]][] = [
+    [
+      [
+        "# Customers",
+        "error   status>=500   # not 404",
+        "",
+        "  AND (  duration>5s )",
+        "|count   by path",
+        "# the worst",
+        "  | limit 5  ",
+      ],
+      [
+        "# Customers",
+        "error and status >= 500 # not 404",
+        "",
+        "  and duration > 5s",
+        "| count by path",
+        "# the worst",
+        "  | limit 5",
+      ],
+    ],
+    [
+      ["error", "", 'path=="/a"   '],
+      ["error", "", 'path = "/a"'],
+    ],
+    [
+      ["(error or   ", "  status=500) and path = a"],
+      ["(error or", "  status=500) and path = a"],
+    ],
+    // Each line alone would bind otherwise.
+    [
+      ["not error", "or status=5 path=a", "level=b  "],
+      ["not error", "or status = 5 and path = a", "level = b"],
+    ],
+    [["error   status==500 # note"], ["error and status = 500 # note"]],
+    [
+      ["error   status==500", ""],
+      ["error and status = 500", ""],
+    ],
+    [
+      ["error and (", "#x"],
+      ["error and (", "#x"],
+    ],
+  ];
+  for (const [lines, expected] of rows) {
+    t.same(formatted(lines), expected, lines.join("\\n"));
+    t.same(formatted(expected), expected, "and again");
+  }
+  const broken = documentOf("# note\nerror and (", "query", "a.logq");
+  t.match(diagnosticsOf(broken), [{ range: { start: { line: 1 } } }], "places stay");
+  t.match(diagnosticsOf(documentOf("path = a#b", "query", "a.logq")), [{ severity: 1 }], "no comment within a word");
+  t.end();
+});
+
 t.test("fields of the development log are not doubted", (t) => {
   const line = (fields: object) => `${JSON.stringify({ timestamp: "", level: "info", message: "m", fields })}\n`;
   const folder = t.testdir({
