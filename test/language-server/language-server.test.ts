@@ -482,6 +482,37 @@ t.test("queries and error pages are checked with the project's tool.json", (t) =
   t.end();
 });
 
+t.test("values that are words of another system are explained", (t) => {
+  const says = (marked: string, files: Files = FILES) => {
+    const { text, offset } = cursor(marked);
+    const contents = hover(documentOf(text), offset, projectOf(files), { ...CLIENT, markdown: false })?.contents;
+    return (contents as { value: string } | undefined)?.value ?? "";
+  };
+  const rows: [text: string, said: RegExp, files?: Files][] = [
+    ['{ "headers": { "/*": { "Cache-Control": "public, max|-age=3600" } } }', /max-age=3600.*fresh for 1 hour, and/],
+    ['{ "headers": { "/*": { "cache-control": "no-st|ore" } } }', /nobody keeps it/],
+    [
+      '{ "headers": { "/*": { "Cache-Control": "s-maxage=90, x|=1" } } }',
+      /in shared caches it is fresh for 90 seconds/,
+    ],
+    [
+      '{ "function": { "policy": [{ "Action": ["s3:Get|Object"] }] } }',
+      /The action "GetObject" of S3 \(buckets and files\)/,
+    ],
+    ['{ "function": { "policy": [{ "Action": "dynamodb:Get|*" }] } }', /Every action of DynamoDB .* begins with "Get"/],
+    ['{ "function": { "policy": [{ "NotAction": ["|*"] }] } }', /Every action of every service/],
+    ['{ "hooks": { "build": "npm run bu|ild && ls" } }', /Runs vite build, the script build of package.json/],
+    [
+      '{ "hooks": { "build": "sh ./scripts/bu|ild.sh -x" } }',
+      /Runs the file scripts\/build.sh/,
+      { "scripts/build.sh": "" },
+    ],
+  ];
+  for (const [text, said, files] of rows) t.match(says(text, files), said, text);
+  t.notMatch(says('{ "headers": { "/*": { "X-Other": "max|-age=3600" } } }'), /fresh/);
+  t.end();
+});
+
 t.test("a query file has comments and an outline", (t) => {
   const text = '# errors of | today\nerror path = "/#x" # by path\n| count by path\n';
   const document = documentOf(text, "query", "a.logq");

@@ -434,6 +434,11 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
     '"function": { "policy": [{ "Effect": "Allow", "Action": ["*"], "Resource": "*" }] }',
     '"function": { "policy": [{ "Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*" }] }',
   ],
+  // Any text could be a name, but not any key means one.
+  [
+    '"actions": [{ "type": "email", "emails": ["a@example.com"], "id": "ops" }]',
+    '"actions": [{ "type": "email", "emails": ["a@example.com"], "name": "ops" }]',
+  ],
   // Loops.
   [
     '"redirects": { "/a": { "location": "/b", "status": 301 }, "/b": { "location": "/a", "status": 301 } }',
