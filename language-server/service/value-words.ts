@@ -1,6 +1,6 @@
 import { quote } from "../../grammar/problem.ts";
 
-/** What a header's value says, for headers whose values are words of their own; nothing for others. */
+/** The meaning of a header value, for headers whose values are words of their own; nothing for others. */
 export function headerValueWords(name: string, value: string): string[] {
   if (name.toLowerCase() !== "cache-control") return [];
   return value.split(",").flatMap((part) => {
