@@ -322,9 +322,7 @@ function fieldItems(context: Context): CompletionItem[] {
       ...item(context, {
         label: fieldText(field.name),
         kind: "field",
-        sort: MOST_ASKED.includes(field.name)
-          ? `3 ${MOST_ASKED.indexOf(field.name)}`
-          : `3${rankOf(field.count)}`,
+        sort: MOST_ASKED.includes(field.name) ? `3 ${MOST_ASKED.indexOf(field.name)}` : `3${rankOf(field.count)}`,
         detail,
         documentation: field.documentation,
       }),
