@@ -12,6 +12,7 @@ import {
 import { systemClock } from "../grammar/units/clock.ts";
 import type { LookUp, RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
+import { onLostFraming } from "./node-framing.ts";
 import { machineProfiles } from "./node-profiles.ts";
 import { type LanguageServerOptions, startServer } from "./server.ts";
 
@@ -50,11 +51,21 @@ export function serve(options: NodeOptions): Promise<never> {
   return new Promise(() => {});
 }
 
+/** Characters of a wrong header that are quoted. */
+const MAX_SAID = 100;
+
 function connect({ ipc = false, port }: NodeOptions): Connection {
   const features = ProposedFeatures.all;
   if (port !== undefined) {
     port.once("close", () => process.exit());
     return createConnection(features, new PortMessageReader(port), new PortMessageWriter(port));
   }
-  return ipc ? createConnection(features) : createConnection(features, process.stdin, process.stdout);
+  if (ipc) return createConnection(features);
+  onLostFraming(process.stdin, (header) => {
+    const said = JSON.stringify(header.slice(0, MAX_SAID));
+    process.stderr.write(`error: a message of the editor has no Content-Length: ${said}\n`);
+    process.stderr.write("  restart the language server; should it end again, look at what starts it\n");
+    process.exit(1);
+  });
+  return createConnection(features, process.stdin, process.stdout);
 }

@@ -31,10 +31,17 @@ export function neededKey(unknown: UnknownMember): string | undefined {
   const { path, object, schema, member } = unknown;
   if (path.length === 0 || member.value === undefined) return undefined;
   const fitting = neededOf(path, object, schema).filter(
-    (name) => memberOf(object, name) === undefined && fits(unknown, name, member.value!),
+    (name) => memberOf(object, name) === undefined && means(unknown, name) && fits(unknown, name, member.value!),
   );
   return fitting.length === 1 ? fitting[0] : undefined;
 }
+
+/** Whether a key may mean a setting, by its word: any text would do for the name of an action. */
+function means({ path, member }: UnknownMember, name: string): boolean {
+  return path[0] !== "actions" || name !== "name" || NAME_WORDS.test(member.key.value);
+}
+
+const NAME_WORDS = /^(?:action|alias|called|handle|id|identifier|key|label|ref|slug|title|.*name.*)$/i;
 
 function neededOf(path: readonly string[], object: ObjectNode, schema: Schema): readonly string[] {
   const type = path[0] === "actions" ? memberOf(object, "type")?.value : undefined;

@@ -11,7 +11,7 @@ import {
   type Problem,
   renderProblem,
 } from "../../grammar/problem.ts";
-import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
+import { doubtsOf, parsePipeline, stagesNamedIn, withoutComments } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import {
   type ConfigCheckOptions,
@@ -265,8 +265,9 @@ async function problemsOf(
     }
     return checkTemplate(text, memberOf(memberOf(root, "error_pages")?.value, "variables")?.value);
   }
-  const parsed = parsePipeline(text);
-  if (!parsed.ok) return withQueryFixes(text, parsed.problems);
+  const query = withoutComments(text);
+  const parsed = parsePipeline(query);
+  if (!parsed.ok) return withQueryFixes(query, parsed.problems);
   const directory = config && diskDirectory(config.folder);
   const warnings = doubtsOf(parsed.value, developmentLogOf(directory).fields);
   return root === undefined ? warnings : [...unknownStages(stagesNamedIn(parsed.value), stageNames(root)), ...warnings];

@@ -1,10 +1,12 @@
 import { type Parsed, renderProblem } from "../../grammar/problem.ts";
-import { type Pipeline, parsePipeline } from "../../grammar/query/index.ts";
+import { type Pipeline, parsePipeline, withoutComments } from "../../grammar/query/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { namesInside, namesSavedQuery, notFirst, parseWithSaved, savedNames } from "./saved-query.ts";
 
 /** Reads the query of the command, with the saved ones that it names. If it has problems, prints them and ends the command. */
-export async function readLogsQuery(context: Context, source: string): Promise<Pipeline> {
+export async function readLogsQuery(context: Context, written: string): Promise<Pipeline> {
+  // As in query files, which are passed whole.
+  const source = withoutComments(written);
   const parsed = namesSavedQuery(source) ? await parseSaved(context, source) : await parseTyped(context, source);
   if (parsed.ok) return parsed.value;
   const { color, columns } = context.io.stderr;

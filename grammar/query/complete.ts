@@ -322,7 +322,7 @@ function fieldItems(context: Context): CompletionItem[] {
       ...item(context, {
         label: fieldText(field.name),
         kind: "field",
-        sort: `3${rankOf(field.count)}`,
+        sort: MOST_ASKED.includes(field.name) ? `3 ${MOST_ASKED.indexOf(field.name)}` : `3${rankOf(field.count)}`,
         detail,
         documentation: field.documentation,
       }),
@@ -457,5 +457,8 @@ function item({ typed, span, tail }: Context, offer: Offer): CompletionItem[] {
 const plain = (text: string) => text.toLowerCase().replace(/^"|"$/g, "");
 
 /** Sorts the frequent first. */
+/** The fields that most queries begin with. They come before those that were seen more often. */
+const MOST_ASKED: readonly string[] = ["level", "status", "message"];
+
 const rankOf = (count = 0) => String(MAX_COUNT - Math.min(count, MAX_COUNT)).padStart(9, "0");
 const MAX_COUNT = 999_999_999;

@@ -1,6 +1,7 @@
 export type * from "./ast.ts";
 export { target } from "./ast.ts";
 export { andQueries } from "./combine.ts";
+export { commentsIn, withoutComments } from "./comments.ts";
 export type { CompletionItem, CompletionKind, CompletionSources } from "./complete.ts";
 export { doubtsOf, type NothingReason, reasonsFor } from "./doubts.ts";
 export { explain, explainAt } from "./explain.ts";

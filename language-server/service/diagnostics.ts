@@ -136,8 +136,8 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     }
     case "query": {
       // One query a file; the newline that files end with is none of it.
-      const parsed = parsePipeline(document.text);
-      if (!parsed.ok) return withQueryFixes(document.text, parsed.problems);
+      const parsed = parsePipeline(document.query);
+      if (!parsed.ok) return withQueryFixes(document.query, parsed.problems);
       const { fields } = developmentLogOf(project.directory, document.memory);
       const warnings = doubtsOf(parsed.value, fields);
       const config = project.config?.();

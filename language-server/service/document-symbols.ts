@@ -1,14 +1,33 @@
 import { type DocumentSymbol, SymbolKind, SymbolTag } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
+import { parsePipeline } from "../../grammar/query/index.ts";
 import { type Member, memberOf, type Node, type ObjectNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 
 /**
- * The outline of a tool.json. Entries are named by their purpose: a route with its location, an alert by what it
+ * The outline of a query file by its conditions and stages, and of a tool.json. Entries are named by their purpose: a route with its location, an alert by what it
  * watches; settings have their value next to the name.
  */
 export function documentSymbols(document: ToolDocument): DocumentSymbol[] {
+  if (document.kind === "query") return partsOfQuery(document);
   return document.root?.type === "object" ? members(document, document.root, []) : [];
+}
+
+/** The conditions of a query and each of its stages. */
+function partsOfQuery(document: ToolDocument): DocumentSymbol[] {
+  const parsed = parsePipeline(document.query);
+  if (!parsed.ok) return [];
+  const { query, pipes } = parsed.value;
+  const part = (span: Span, kind: SymbolKind): DocumentSymbol => {
+    const text = document.query.slice(span.start, span.end).replace(/\s+/g, " ");
+    const range = document.rangeOf(span);
+    return { name: shorten(text), kind, range, selectionRange: range };
+  };
+  const conditions = query.expr === undefined ? [] : query.expr.kind === "and" ? query.expr.terms : [query.expr];
+  return [
+    ...conditions.map(({ span }) => part(span, SymbolKind.Boolean)),
+    ...pipes.map(({ span }) => part(span, SymbolKind.Function)),
+  ];
 }
 
 function members(document: ToolDocument, object: ObjectNode, path: readonly string[]): DocumentSymbol[] {

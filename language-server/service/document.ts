@@ -1,5 +1,6 @@
 import type { Position, Range } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
+import { withoutComments } from "../../grammar/query/index.ts";
 import { Memory } from "../../schema/index.ts";
 import {
   type ArrayNode,
@@ -76,6 +77,7 @@ export class ToolDocument implements DocumentSource {
   /** Results that earlier versions computed; each version hands them on to the next. */
   readonly memory: Memory;
   #lines: LinePositions | undefined;
+  #query: string | undefined;
   #parsed: ParsedJson | undefined;
   #strings: readonly EmbeddedString[] | undefined;
 
@@ -91,6 +93,12 @@ export class ToolDocument implements DocumentSource {
   /** The name of the file, without its folder. */
   get name(): string {
     return decodeURIComponentSafely(this.uri.slice(this.uri.lastIndexOf("/") + 1));
+  }
+
+  /** The query of a query file: its text with blanks in place of comments. */
+  get query(): string {
+    this.#query ??= withoutComments(this.text);
+    return this.#query;
   }
 
   /** The tolerant tree; undefined if the text is empty, or not JSON at all. */

@@ -1,12 +1,12 @@
 import { createScanner, format, type FormattingOptions as JsonOptions } from "jsonc-parser";
 import type { FormattingOptions, Position, Range, TextEdit } from "vscode-languageserver-types";
 import { applyEdits } from "../../grammar/problem.ts";
-import { parsePipeline, printPipeline } from "../../grammar/query/index.ts";
 import { type Node, parseJson } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
+import { formattedQuery } from "./format-query.ts";
 
 /**
- * The whole text in its usual form: JSON with a member on each line, a query file as its canonical query. Only blanks
+ * The whole text in its usual form: JSON with a member on each line, a query file as its canonical query, line by line. Only blanks
  * of JSON change: keys keep their order and values their spelling. A text that cannot be read to its end stays.
  */
 export function formatDocument(document: ToolDocument, options: FormattingOptions): TextEdit[] {
@@ -46,15 +46,9 @@ export function formatOnType(
   return formatJson(document, range, options, { keepLines: true });
 }
 
-/** Columns; a query with stages that is longer has each of them on a line. */
-const LINE = 80;
-
 function formatQuery(document: ToolDocument, { insertFinalNewline }: FormattingOptions): TextEdit[] {
-  const parsed = parsePipeline(document.text);
-  if (!parsed.ok) return [];
-  const line = printPipeline(parsed.value);
-  const pipes = parsed.value.pipes.length;
-  const printed = line.length <= LINE || pipes < 2 ? line : printPipeline(parsed.value, "\n");
+  const printed = formattedQuery(document.text, document.query);
+  if (printed === undefined) return [];
   const end = /[\r\n]$/.test(document.text) || insertFinalNewline ? eolOf(document.text) : "";
   const text = printed === "" ? "" : printed.replaceAll("\n", eolOf(document.text)) + end;
   if (text === document.text) return [];

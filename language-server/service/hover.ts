@@ -26,6 +26,7 @@ import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
 import type { Project } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";
 import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
+import { headerValueWords, policyActionWords } from "./value-words.ts";
 
 /**
  * The hover text for the place under the cursor: the documentation of a key, the meaning of a value. Markdown or plain.
@@ -57,7 +58,7 @@ function contentAt(document: ToolDocument, offset: number, project: Project): Ho
     case "config":
       return hoverConfig(document, offset, project);
     case "query": {
-      const words = queryWords(document.text, offset);
+      const words = queryWords(document.query, offset);
       return words && { span: words.span, paragraphs: words.paragraphs };
     }
     case "template":
@@ -211,8 +212,12 @@ function plainValueOf({ node, schema, path }: TreePlace): string[] {
     return [`**${written}**${words}`];
   }
   if (node.type === "boolean" && schema.default === node.value) return [`\`${node.value}\` is the default.`];
-  if (node.type === "string" && schema.default === node.value) return [`\`${node.value}\` is the default.`];
-  return [];
+  if (node.type !== "string") return [];
+  if (path[0] === "headers" && path.length === 3) return headerValueWords(String(path[2]), node.value);
+  if (path.includes("policy") && path.some((key) => key === "Action" || key === "NotAction")) {
+    return policyActionWords(node.value);
+  }
+  return schema.default === node.value ? [`\`${node.value}\` is the default.`] : [];
 }
 
 /** A string in a language of its own: what it says. Nothing if it is invalid: diagnostics say so. */
@@ -230,8 +235,11 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
     case "glob":
       return regionWords(value);
     case "command": {
-      const script = /^npm (?:run )?([\w:.-]+)$/.exec(value)?.[1];
+      const script = /^(?:npm|pnpm|yarn|bun)(?: run)? ([\w:.-]+)/.exec(value)?.[1];
       const match = scripts(project).find(({ name }) => name === script);
+      const file = /^(?:(?:sh|bash|node|python3?) )?(?:\.\/)?([\w./-]+\.\w+)/.exec(value)?.[1];
+      if (match === undefined && file !== undefined && !file.includes("..") && project.directory?.kind(file) === "file")
+        return [`Runs the file \`${file}\` of the project.`];
       return match === undefined ? [] : [`Runs \`${match.command}\`, the script \`${match.name}\` of package.json.`];
     }
     case "path": {

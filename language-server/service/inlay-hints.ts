@@ -20,7 +20,7 @@ export function inlayHints(document: ToolDocument, range: Range): InlayHint[] {
     const position = document.positionAt(offset);
     hints.push({ position, label, kind: InlayHintKind.Type, paddingLeft: true, ...(tooltip && { tooltip }) });
   };
-  if (document.kind === "query") hintQuery(document.text, (offset) => offset, add);
+  if (document.kind === "query") hintQuery(document.query, (offset) => offset, add);
   if (document.root !== undefined) hintNode(document.root, rootSchema, { start, end }, add);
   for (const string of document.strings()) {
     const { span } = string.node;

@@ -30,7 +30,7 @@ export interface Occurrence {
  * param of a redirect's pattern, or the splat.
  */
 export function occurrencesAt(document: ToolDocument, offset: number): NameOccurrences | undefined {
-  if (document.kind === "query") return column(document.text, offset, (span) => span);
+  if (document.kind === "query") return column(document.query, offset, (span) => span);
   const at = document.pathAt(offset);
   if (at === undefined) return undefined;
   const [section, , field] = at.path;

@@ -2,6 +2,7 @@ import type { Range, SemanticTokens, SemanticTokensDelta, SemanticTokensEdit } f
 import type { HighlightToken, TokenType } from "../../grammar/highlight.ts";
 import type { Span } from "../../grammar/problem.ts";
 import { highlightQuery } from "../../grammar/query/highlight.generated.ts";
+import { commentsIn, withoutComments } from "../../grammar/query/index.ts";
 import { highlightTemplate } from "../../grammar/template/highlight.generated.ts";
 import type { ToolDocument } from "./document.ts";
 import { embeddedTokens } from "./embedded-tokens.ts";
@@ -54,13 +55,20 @@ export function semanticTokens(document: ToolDocument, range?: Range): SemanticT
     return { data };
   }
   const highlight =
-    document.kind === "query" ? highlightQuery : document.kind === "template" ? highlightTemplate : none;
+    document.kind === "query" ? highlightQueryFile : document.kind === "template" ? highlightTemplate : none;
   for (const token of highlight(document.text)) {
     const type = indexOf(token.type);
     if (type < 0 || token.end < start || token.start > end) continue;
     for (const part of byLines(document, token)) add(part, type);
   }
   return { data };
+}
+
+/** The tokens of a query, and its comments. */
+function highlightQueryFile(text: string): readonly HighlightToken[] {
+  const comments = commentsIn(text).map((span): HighlightToken => ({ ...span, type: "comment" }));
+  if (comments.length === 0) return highlightQuery(text);
+  return [...highlightQuery(withoutComments(text)), ...comments].sort((a, b) => a.start - b.start);
 }
 
 const none = (): readonly HighlightToken[] => [];

@@ -10,7 +10,7 @@ export function signatureHelp(document: ToolDocument, offset: number): Signature
       return action === undefined ? undefined : callIn(action.text);
     }
     case "query":
-      return listIn(document.text.slice(0, offset));
+      return listIn(document.query.slice(0, offset));
     case "config": {
       const string = document.embeddedAt(offset);
       return string?.language === "query" ? listIn(string.value.slice(0, string.toValue(offset))) : undefined;

@@ -243,6 +243,26 @@ t.test("messages that are wrong", (t) =>
   }),
 );
 
+t.test("a stream in which messages have no beginning ends the server, which says so", async (t) => {
+  const message = '{"jsonrpc":"2.0","method":"$/x"}';
+  const rows: [sent: string[], said: string][] = [
+    [["garbage\r\n\r\n"], "garbage"],
+    [["garbage\n", `Content-Length: ${message.length}\r\n\r\n${message}`], "garbage\\nContent-Length: 32"],
+    // More than was announced: what follows cannot be told from a header.
+    [[`Content-Length: 3\r\n\r\n${message}`, "Content-Length: 2\r\n\r\n{}"], message.slice(3).replaceAll('"', '\\"')],
+    [["x".repeat(5000)], "x".repeat(100)],
+  ];
+  const ended = rows.map(async ([sent, said]) => {
+    const client = startLsp();
+    await client.initialize();
+    for (const text of sent) client.raw(text);
+    t.equal(await client.ended, 1, said);
+    const head = 'error: a message of the editor has no Content-Length: "';
+    t.ok(client.stderr().startsWith(`${head}${said}`), client.stderr());
+  });
+  await Promise.all(ended);
+});
+
 t.test("how it ends", async (t) => {
   const orderly = startLsp();
   await orderly.initialize();

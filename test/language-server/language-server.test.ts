@@ -482,6 +482,117 @@ t.test("queries and error pages are checked with the project's tool.json", (t) =
   t.end();
 });
 
+t.test("values that are words of another system are explained", (t) => {
+  const says = (marked: string, files: Files = FILES) => {
+    const { text, offset } = cursor(marked);
+    const contents = hover(documentOf(text), offset, projectOf(files), { ...CLIENT, markdown: false })?.contents;
+    return (contents as { value: string } | undefined)?.value ?? "";
+  };
+  const rows: [text: string, said: RegExp, files?: Files][] = [
+    ['{ "headers": { "/*": { "Cache-Control": "public, max|-age=3600" } } }', /max-age=3600.*fresh for 1 hour, and/],
+    ['{ "headers": { "/*": { "cache-control": "no-st|ore" } } }', /nobody keeps it/],
+    [
+      '{ "headers": { "/*": { "Cache-Control": "s-maxage=90, x|=1" } } }',
+      /in shared caches it is fresh for 90 seconds/,
+    ],
+    [
+      '{ "function": { "policy": [{ "Action": ["s3:Get|Object"] }] } }',
+      /The action "GetObject" of S3 \(buckets and files\)/,
+    ],
+    ['{ "function": { "policy": [{ "Action": "dynamodb:Get|*" }] } }', /Every action of DynamoDB .* begins with "Get"/],
+    ['{ "function": { "policy": [{ "NotAction": ["|*"] }] } }', /Every action of every service/],
+    ['{ "hooks": { "build": "npm run bu|ild && ls" } }', /Runs vite build, the script build of package.json/],
+    [
+      '{ "hooks": { "build": "sh ./scripts/bu|ild.sh -x" } }',
+      /Runs the file scripts\/build.sh/,
+      { "scripts/build.sh": "" },
+    ],
+  ];
+  for (const [text, said, files] of rows) t.match(says(text, files), said, text);
+  t.notMatch(says('{ "headers": { "/*": { "X-Other": "max|-age=3600" } } }'), /fresh/);
+  t.end();
+});
+
+t.test("a query file has comments and an outline", (t) => {
+  const text = '# errors of | today\nerror path = "/#x" # by path\n| count by path\n';
+  const document = documentOf(text, "query", "a.logq");
+  t.same(diagnosticsOf(document), []);
+  t.match(hover(document, text.indexOf("error path"), projectOf(FILES), CLIENT), { contents: /./ });
+  const at = (offset: number) => complete(document, offset, projectOf(FILES), CLIENT).items.length;
+  t.equal(at(text.indexOf("today")), 0, "nothing is offered in a comment");
+  t.ok(at(text.length - 1) > 0);
+  const answer = (method: string) =>
+    methods()
+      .find((row) => row.method === method)!
+      .answer({ document, project: projectOf(FILES), client: CLIENT, params: {} as never });
+  const symbols = answer("textDocument/documentSymbol") as { name: string }[];
+  t.same(
+    symbols.map(({ name }) => name),
+    ["error", 'path = "/#x"', "count by path"],
+  );
+  const formatted = (lines: readonly string[]) => {
+    const source = documentOf(lines.join("\n"), "query", "a.logq");
+    const row = methods().find(({ method }) => method === "textDocument/formatting")!;
+    const edits = row.answer({
+      ...{ document: source, project: projectOf(FILES), client: CLIENT },
+      params: { options: { tabSize: 2, insertSpaces: true } } as never,
+    }) as TextEdit[];
+    return applyLspEdits(source, edits).split("\n");
+  };
+  const rows: [text: string[], expected: string[]][] = [
+    [
+      [
+        "# Customers",
+        "error   status>=500   # not 404",
+        "",
+        "  AND (  duration>5s )",
+        "|count   by path",
+        "# the worst",
+        "  | limit 5  ",
+      ],
+      [
+        "# Customers",
+        "error and status >= 500 # not 404",
+        "",
+        "  and duration > 5s",
+        "| count by path",
+        "# the worst",
+        "  | limit 5",
+      ],
+    ],
+    [
+      ["error", "", 'path=="/a"   '],
+      ["error", "", 'path = "/a"'],
+    ],
+    [
+      ["(error or   ", "  status=500) and path = a"],
+      ["(error or", "  status=500) and path = a"],
+    ],
+    // Each line alone would bind otherwise.
+    [
+      ["not error", "or status=5 path=a", "level=b  "],
+      ["not error", "or status = 5 and path = a", "level = b"],
+    ],
+    [["error   status==500 # note"], ["error and status = 500 # note"]],
+    [
+      ["error   status==500", ""],
+      ["error and status = 500", ""],
+    ],
+    [
+      ["error and (", "#x"],
+      ["error and (", "#x"],
+    ],
+  ];
+  for (const [lines, expected] of rows) {
+    t.same(formatted(lines), expected, lines.join("\\n"));
+    t.same(formatted(expected), expected, "and again");
+  }
+  const broken = documentOf("# note\nerror and (", "query", "a.logq");
+  t.match(diagnosticsOf(broken), [{ range: { start: { line: 1 } } }], "places stay");
+  t.match(diagnosticsOf(documentOf("path = a#b", "query", "a.logq")), [{ severity: 1 }], "no comment within a word");
+  t.end();
+});
+
 t.test("fields of the development log are not doubted", (t) => {
   const line = (fields: object) => `${JSON.stringify({ timestamp: "", level: "info", message: "m", fields })}\n`;
   const folder = t.testdir({

@@ -415,7 +415,7 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
   ],
   ['"environment": { "AWS_SECRET_ACCESS_KEY": "wJalrXUtnFEMI/K7MDENG", "A": "b" }', '"environment": { "A": "b" }'],
   ['"environment": { "AWS_SESSION_TOKEN": "FwoGZXIvYXdzEBYaD" }', '"environment": {}'],
-  // What hides something else, or does too much.
+  // A setting hides another, or does too much.
   ['"type": "static", "proxy": { "command": "node ." }', '"type": "server", "proxy": { "command": "node ." }'],
   ['"function": { "warm": false, "warm_count": 5 }', '"function": { "warm": true, "warm_count": 5 }'],
   [
@@ -433,6 +433,11 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
   [
     '"function": { "policy": [{ "Effect": "Allow", "Action": ["*"], "Resource": "*" }] }',
     '"function": { "policy": [{ "Effect": "Allow", "Action": ["s3:GetObject"], "Resource": "*" }] }',
+  ],
+  // Any text could be a name, but not any key means one.
+  [
+    '"actions": [{ "type": "email", "emails": ["a@example.com"], "id": "ops" }]',
+    '"actions": [{ "type": "email", "emails": ["a@example.com"], "name": "ops" }]',
   ],
   // Loops.
   [

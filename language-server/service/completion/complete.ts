@@ -1,5 +1,6 @@
 import type { CompletionItem, CompletionList } from "vscode-languageserver-types";
 import type { Span } from "../../../grammar/problem.ts";
+import { commentsIn } from "../../../grammar/query/index.ts";
 import type { ClientOptions } from "../client-options.ts";
 import { NO_NAMES } from "../cloud.ts";
 import { type NodePath, schemaAt, type ToolDocument } from "../document.ts";
@@ -51,7 +52,8 @@ function itemsOf({ document, offset, project, client }: CompletionPlace, cloud: 
   };
   if (document.kind === "query") {
     const config = project.config?.();
-    const query = { document, source: document.text, toText: (span: Span) => span, write: (text: string) => text };
+    if (commentsIn(document.text).some(({ start, end }) => start < offset && offset <= end)) return [];
+    const query = { document, source: document.query, toText: (span: Span) => span, write: (text: string) => text };
     return completeQuery(query, offset, { config, deployed: stagesOf(config) }, client);
   }
   if (document.kind === "template") return completeTemplate(document, offset, project.config?.());
