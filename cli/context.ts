@@ -108,7 +108,7 @@ function messages(error: Error): string {
     : sentenceOf(error);
 }
 
-/** What the system's errors of a connection mean. Without it, the last line would be `read ECONNRESET`. */
+/** The meaning of the system's errors of a connection. Without it, the last line would be `read ECONNRESET`. */
 const CONNECTION: Readonly<Record<string, string>> = {
   ECONNREFUSED: "nothing accepts connections there",
   ECONNRESET: "the other side ended the connection before its answer was complete",

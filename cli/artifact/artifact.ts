@@ -36,7 +36,7 @@ export interface PackedFile {
 /** The events of a build of an artifact. */
 export type BuildEvent =
   | { readonly kind: "command"; readonly hook: HookName; readonly command: string }
-  /** What the command writes, in any pieces. Not with --verbose, which shows it. */
+  /** The output of the command, in any pieces. Not with --verbose, which shows it. */
   | { readonly kind: "output"; readonly text: string }
   | { readonly kind: "commanded"; readonly hook: HookName; readonly command: string; readonly durationMs: number }
   /** The build succeeds, but the deployment may fail. */

@@ -86,7 +86,7 @@ const withoutHttps = {
 /** The code that commands share, in files of parts that are used together; see shared-code.mjs. */
 const shared = [
   {
-    // What is said of texts that are wrong, or written as in another language: most texts are right.
+    // Messages about texts that are wrong, or written as in another language: most texts are right.
     name: "mistakes",
     holds:
       /^grammar\/(?:query\/(?:diagnose|repair|problems|meant\/(?!near)|pipe\/(?:diagnose|problems|wrong-part|meant\/))|(?:route|template)\/(?:diagnose|problems))/,
@@ -154,7 +154,7 @@ const options = {
     serviceLibrariesIn("../late"),
   ],
   logLevel: "warning",
-  // What a late file exports besides functions and plain values.
+  // An import from a late file of neither a function nor a plain value.
   logOverride: { "import-is-undefined": "error" },
 };
 /**

@@ -13,11 +13,11 @@ const OF_SUPERVISOR = /^app (?:restarts|unavailable|exited|could not be started)
 
 /** Numbers that differ from one start to the next: times, ids of processes, ports and addresses. */
 const PASSING =
-  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*|\b\d\d:\d\d:\d\d[.,\d]*|\(node:\d+\)|"pid":\d+|0x[\da-f]+|\d{5,}/gi;
+  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*|\b\d\d:\d\d:\d\d[.,\d]*|\(node:\d+\)|"?\bpid"?[:= ]+\d+|\[\d+\]|0x[\da-f]+|\d{5,}/gi;
 
 /** One start of the app, until it listens or has failed. */
 interface Start {
-  /** What it wrote, with its level, and without numbers that pass. */
+  /** Its output, with levels, and without numbers that pass. */
   readonly lines: string[];
   /** Lines of the start before that have not come again, by how often. */
   readonly expected: Map<string, number>;

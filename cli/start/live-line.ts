@@ -23,13 +23,29 @@ const MILLISECONDS: Readonly<Record<string, string>> = {
  */
 export function liveLine(options: Pick<LogTextOptions, "color" | "nowMs" | "offsetMinutes">, isVerbose: boolean) {
   const text = logText({ ...options, expand: false, stages: false });
-  if (isVerbose) return text;
-  return (entry: Entry): string => {
+  return eachLine(isVerbose ? text : short);
+
+  function short(entry: Entry): string {
     if (entry.message === "request" && "method" in entry.fields) return "";
     const line = text({ ...entry, fields: liveFields(entry) });
     if (line.length <= MAX_LINE_CHARACTERS) return line;
     const end = options.color ? "\u001b[0m" : "";
     return `${withoutHalf(line.slice(0, MAX_LINE_CHARACTERS))}${end}... (${line.length} characters: see tool logs)\n`;
+  }
+}
+
+/** Members of every entry: those of text that the app wrote have no others. */
+const COMMON: ReadonlySet<string> = new Set(["stage", "version", "commit"]);
+
+/** Shows text of the app as it wrote it: of a trace, which is one entry, all lines. Elsewhere it is told by its first one. */
+function eachLine(show: (entry: Entry) => string): (entry: Entry) => string {
+  return (entry) => {
+    const isText = entry.message.includes("\n") && Object.keys(entry.fields).every((key) => COMMON.has(key));
+    if (!isText) return show(entry);
+    return entry.message
+      .split("\n")
+      .map((message) => show({ ...entry, message }))
+      .join("");
   };
 }
 

@@ -58,7 +58,7 @@ t.test("a shared file is not a part of the bundles that require it", (t) => {
   t.end();
 });
 
-/** What Node loads of dist/bin, in KB of text: a start takes longer with each of them, whatever of it is used. */
+/** The most that Node loads of dist/bin, in KB of text: a start takes longer with each of them, whatever of it is used. */
 const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["--version", 2],
   ["--help", 70],

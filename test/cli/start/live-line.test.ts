@@ -70,6 +70,29 @@ for (const [message, fields, line] of rows) {
   });
 }
 
+t.test("a trace is shown with all its lines, as the app wrote it", (t) => {
+  const at = { timestamp: "2025-06-01T12:00:00.000Z", level: "error" };
+  const text = "Error: boot\n    at main (app.js:1:2)\n    at run (app.js:3:4)";
+  const python = 'Traceback (most recent call last):\n  File "app.py", line 1\nKeyError: 1';
+  for (const isVerbose of [false, true]) {
+    const show = liveLine({ color: false, nowMs: NOW_MS, offsetMinutes: () => 0 }, isVerbose);
+    for (const message of [text, python])
+      t.equal(
+        show({ ...at, message, fields: common }),
+        message
+          .split("\n")
+          .map((line) => `12:00:00.000 error ${line}\n`)
+          .join(""),
+      );
+    t.equal(
+      show({ ...at, message: text, fields: { ...common, user: 7 } }),
+      "12:00:00.000 error Error: boot +2 lines  user=7\n",
+      "that of a logger as in tool logs",
+    );
+  }
+  t.end();
+});
+
 t.test("--verbose leaves nothing out", (t) => {
   const show = liveLine({ color: false, nowMs: NOW_MS, offsetMinutes: () => 0 }, true);
   const fields = { ...common, id: "749cc939", method: "POST", path: "/caf%C3%A9", app: "exited" };
@@ -106,7 +129,7 @@ t.test("starts that fail are shown once each", (t) => {
   const restarts = entry("app restarts", { delay: 100 }, "warn");
   const listens = entry("app listening again", { pid: 1, port: 20_001 }, "info");
   const changed = entry("app restarts with a changed configuration", {}, "info");
-  const asked = entry("request", request, "info");
+  const aRequest = entry("request", request, "info");
   const many = lines(...Array.from({ length: 600 }, (_, i) => `line ${i}`));
   const rows: Record<string, [entries: Entry[], shown: Entry[]]> = {
     "the same twice": [
@@ -115,12 +138,12 @@ t.test("starts that fail are shown once each", (t) => {
     ],
     "times, ports, processes and addresses differ": [
       [
-        ...lines("2025-06-01 12:00:00,001 x", "(node:17) at 0xbeef, 127.0.0.1:20000"),
+        ...lines("2025-06-01 12:00:00,001 x", "(node:17) at 0xbeef, 127.0.0.1:20000", "[18] pid=19"),
         failed("x"),
-        ...lines("2025-06-01 12:00:03,417 x", "(node:29) at 0xf00d, 127.0.0.1:31007"),
+        ...lines("2025-06-01 12:00:03,417 x", "(node:29) at 0xf00d, 127.0.0.1:31007", "[3001] pid=3002"),
         failed("x"),
       ],
-      [...lines("2025-06-01 12:00:00,001 x", "(node:17) at 0xbeef, 127.0.0.1:20000"), ends(), SAME],
+      [...lines("2025-06-01 12:00:00,001 x", "(node:17) at 0xbeef, 127.0.0.1:20000", "[18] pid=19"), ends(), SAME],
     ],
     "lines of two streams in another order": [
       [...lines("a", "b"), failed("a", "b"), ...lines("b", "a"), failed("a", "b")],
@@ -159,8 +182,8 @@ t.test("starts that fail are shown once each", (t) => {
       [...lines("a"), ends(), changed, ...lines("a"), ends()],
     ],
     "a request meanwhile": [
-      [...lines("a"), failed("a"), ...lines("a"), asked, failed("a")],
-      [...lines("a"), ends(), asked, SAME],
+      [...lines("a"), failed("a"), ...lines("a"), aRequest, failed("a")],
+      [...lines("a"), ends(), aRequest, SAME],
     ],
     "no entries of the output": [
       [failed("a"), restarts, failed("a"), failed("b")],
