@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
-import { call, errorText } from "../data/call.ts";
+import { call, errorText, isSignedOut, onceSignedIn } from "../data/call.ts";
 import { Arrivals } from "./arrivals.ts";
 import { takeLivePlace, whileSeen } from "./live-place.ts";
 import type { Arrived } from "./without-arrived.ts";
@@ -73,6 +73,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   let source: EventSource | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
   let giveBack: (() => void) | undefined;
+  let unwait = (): void => {};
   /** Grows when the stream is closed: a place that comes after that is not for it. */
   let round = 0;
   const parameters = new URLSearchParams({ project_id: projectId, query, ...(team !== "" && { team }) });
@@ -88,6 +89,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   const close = (): void => {
     round++;
     clearTimeout(retry);
+    unwait();
     source?.close();
     giveBack?.();
     giveBack = undefined;
@@ -127,7 +129,8 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       // A stream does not say why it was refused.
       void whyRefused({ projectId, team, query }).then((why) => {
         if (own !== round) return;
-        if (why === undefined) retry = setTimeout(open, RETRY_MS);
+        if (isSignedOut.peek()) unwait = onceSignedIn(open);
+        else if (why === undefined) retry = setTimeout(open, RETRY_MS);
         else end(why);
       });
     };
@@ -144,7 +147,9 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
     source.addEventListener("error", (event) => {
       const { data } = event as MessageEvent<string | undefined>;
       if (typeof data !== "string") return;
-      end((JSON.parse(data) as { message: string }).message);
+      const { type, message } = JSON.parse(data) as { type: string; message: string };
+      // The browser opens it again, and is refused until the person has signed in again.
+      if (type !== "unauthorized") end(message);
     });
   };
   const draw = (): void => {
