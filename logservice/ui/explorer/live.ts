@@ -71,7 +71,6 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   let isStale = false;
   let isEnded = false;
   let source: EventSource | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
   let giveBack: (() => void) | undefined;
   let unwait = (): void => {};
   /** Grows when the stream is closed: a place that comes after that is not for it. */
@@ -88,7 +87,6 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   };
   const close = (): void => {
     round++;
-    clearTimeout(retry);
     unwait();
     source?.close();
     giveBack?.();
@@ -109,7 +107,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
     lost("crowded");
     if (isHeld) isStale = true;
     else full();
-    retry = setTimeout(() => void begin(), CROWDED_MS);
+    unwait = later(() => void begin(), CROWDED_MS);
   };
   const open = (): void => {
     let isNew = true;
@@ -130,7 +128,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       void whyRefused({ projectId, team, query }).then((why) => {
         if (own !== round) return;
         if (isSignedOut.peek()) unwait = onceSignedIn(open);
-        else if (why === undefined) retry = setTimeout(open, RETRY_MS);
+        else if (why === undefined) unwait = later(open, RETRY_MS);
         else end(why);
       });
     };
@@ -145,11 +143,8 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       else dropped.value += count;
     });
     source.addEventListener("error", (event) => {
-      const { data } = event as MessageEvent<string | undefined>;
-      if (typeof data !== "string") return;
-      const { type, message } = JSON.parse(data) as { type: string; message: string };
-      // The browser opens it again, and is refused until the person has signed in again.
-      if (type !== "unauthorized") end(message);
+      const why = endOf(event as MessageEvent<string | undefined>);
+      if (why !== undefined) end(why);
     });
   };
   const draw = (): void => {
@@ -201,6 +196,22 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       close();
     },
   };
+}
+
+/** Does something after a while. Returns what gives that up. */
+function later(act: () => void, ms: number): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Why the service ended a stream; undefined for a broken connection. So it is for a session that has ended: the browser opens
+ * the stream again, and is refused until the person has signed in again.
+ */
+function endOf({ data }: MessageEvent<string | undefined>): string | undefined {
+  if (typeof data !== "string") return undefined;
+  const { type, message } = JSON.parse(data) as { type: string; message: string };
+  return type === "unauthorized" ? undefined : message;
 }
 
 /** Why the service refuses what a stream is about; undefined if it does not, or cannot be asked. */

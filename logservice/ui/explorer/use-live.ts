@@ -81,7 +81,7 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
     const timer = setInterval(move, MOVE_MS);
     const view: LiveView = { ...opened, histogram, times };
     const isWatched = watched.current !== undefined;
-    // What was watched before stays until the list of this query is there, which takes as long as the service is gone.
+    // The events of the query before stay until the list of this one is there: that takes as long as the service is gone.
     const unshow = afterResult(isWatched ? state : undefined, () => {
       watched.current = view;
       setLive(view);
