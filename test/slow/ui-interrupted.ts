@@ -123,9 +123,10 @@ async function changedWhileGone(t: Test, { world, window, shop: { token } }: Sce
   await fetch(`${world.service.url}/add_events`, {
     method: "POST",
     headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
-    body: JSON.stringify({ project_id: "shop", events: [{ level: "error", message: "came while it was live" }] }),
+    body: JSON.stringify({ project_id: "shop", events: [{ level: "fatal", message: "came while it was live" }] }),
   });
   await window.shows("came while it was live", "#events");
+  t.ok((await window.texts("#events .level")).includes("fatal"), "a level in the sender's word");
   isGone = true;
   await window.fill("Query", "level = critical", "combobox");
   await window.keys("Enter");
