@@ -307,7 +307,9 @@ function inputError({ address }: ServiceQuestion, error: unknown): InputError {
 
 /** Events as lines that this command prints: the query language says `warn`, the service `warning`. */
 function linesOf(events: readonly Event[]): Buffer {
-  const lines = events.map((event) => JSON.stringify(event.level === "warning" ? { ...event, level: "warn" } : event));
+  const lines = events.map(({ sent_level, ...event }) =>
+    JSON.stringify(event.level === "warning" ? { ...event, level: "warn" } : event),
+  );
   return Buffer.from(lines.map((line) => `${line}\n`).join(""));
 }
 

@@ -32,7 +32,14 @@ async function stored(service: TestService, project: string) {
     order: "ascending",
     limit: 10_000,
   });
-  return json.events as { id: string; timestamp: string; level: string; message: string; fields: unknown }[];
+  return json.events as {
+    id: string;
+    timestamp: string;
+    level: string;
+    sent_level?: string;
+    message: string;
+    fields: unknown;
+  }[];
 }
 
 const short = ({ status, text }: Answer) => `${status} ${text}`.trim();
@@ -297,7 +304,8 @@ t.test("events as they are kept", async (t) => {
       '{"id":"","timestamp":"0001-01-01T00:00:00Z","level":"info","message":"m","fields":null}',
       { timestamp: now, fields: {} },
     ],
-    ["an alias of a level", '{"level":"fatal","message":"m"}', { level: "emergency" }],
+    ["an alias of a level", '{"level":"fatal","message":"m"}', { level: "emergency", sent_level: "fatal" }],
+    ["an alias of a level in capitals", '{"level":"TRACE","message":"m"}', { level: "debug", sent_level: "trace" }],
     ["another case", '{"level":"Warn","message":"m"}', { level: "warning" }],
     ["another case of an alias", '{"level":"ERR","message":"m"}', { level: "error" }],
     ["no text in the message", '{"level":"info","message":""}', { message: "" }],
@@ -1008,9 +1016,19 @@ for (const engine of ["oracle", "duckdb"] as const) {
       expected,
       "the tail",
     );
+    const words = [undefined, undefined, undefined, undefined, undefined, "fatal", "trace"];
     const look = async (when: string) => {
-      const levels = (await stored(service, project)).map(({ level }) => level);
-      t.strictSame(levels, expected, `search, ${when}`);
+      const events = await stored(service, project);
+      t.strictSame(
+        events.map(({ level }) => level),
+        expected,
+        `search, ${when}`,
+      );
+      t.strictSame(
+        events.map(({ sent_level }) => sent_level),
+        words,
+        `words that are no short ones, ${when}`,
+      );
       const series = await service.call("get_level_timeseries", { ...range, max_points: 1 });
       const counts = series.json.points.map(({ level, count }: { level: string; count: number }) => [level, count]);
       t.strictSame(

@@ -7,7 +7,7 @@ import { requires } from "../support/require.ts";
 import { startChromium } from "../support/ui/chromium.ts";
 import { fillShop, type Shop } from "../support/ui/shop.ts";
 import type { Window } from "../support/ui/window.ts";
-import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
+import { ANN, firstOwner, signInByMail, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
 const EVENTS = `/t/${TEAM}/p/shop/events`;
 
@@ -21,6 +21,8 @@ const STEPS: Readonly<Record<string, (t: Test, scene: Scene) => Promise<void>>> 
   "an event that came while the service was started again is shown live": reconnect,
   "a page that is cut off asks for its data": cutPage,
   "a link to a query that is not valid says so and asks nothing": wrongLink,
+  "events that were watched stay when the query changes while the service is gone": changedWhileGone,
+  "a tab goes on once the person has signed in again in another": signedInAgain,
   "one press makes one search, however often the browser sends it": sentAgain,
   "a query is run while what checks it is on its way": withoutWorker,
   "suggestions that come when the query was left open no list": lateSuggestions,
@@ -108,6 +110,55 @@ async function wrongLink(t: Test, { world, window }: Scene): Promise<void> {
   await window.shows("10 events", ".summary");
 }
 
+async function changedWhileGone(t: Test, { world, window, shop: { token } }: Scene): Promise<void> {
+  let isGone = false;
+  const url = await proxy(t, world.service.url, () => ({ isGone }));
+  await window.open(`${url}${EVENTS}?live=1`);
+  await window.shows("Live: waiting for new events", ".live-line");
+  // The worker has its answer: it is asked by no request later.
+  await window.fill("Query", "level >= error", "combobox");
+  await window.keys("Enter");
+  await window.shows("10 events", ".summary");
+  await window.shows("Live: waiting for new events", ".live-line");
+  await fetch(`${world.service.url}/add_events`, {
+    method: "POST",
+    headers: { authorization: `Bearer ${token}`, "content-type": "application/json" },
+    body: JSON.stringify({ project_id: "shop", events: [{ level: "fatal", message: "came while it was live" }] }),
+  });
+  await window.shows("came while it was live", "#events");
+  t.ok((await window.texts("#events .level")).includes("fatal"), "a level in the sender's word");
+  isGone = true;
+  await window.fill("Query", "level = critical", "combobox");
+  await window.keys("Enter");
+  await window.shows("has not answered since");
+  await window.shows("previous query");
+  t.match(await window.text("#events"), "came while it was live");
+  isGone = false;
+  await window.until("the list of the query", async () => !(await window.text("#events")).includes("came while"));
+  await window.shows("Live: waiting for new events", ".live-line");
+}
+
+async function signedInAgain(t: Test, { world, window }: Scene): Promise<void> {
+  const { url } = world.service;
+  // Who is live is told by the stream, who is not by the next answer.
+  for (const search of ["", "?live=1"]) {
+    await window.open(`${url}${EVENTS}${search}`);
+    await window.shows(search === "" ? /\d+ events/ : "Live: waiting for new events");
+    await window.call("sign_out", {});
+    await window.fill("Query", "level = error", "combobox");
+    await window.keys("Enter");
+    await window.shows("Your session has ended");
+    const tab = await window.another();
+    await signInByMail(world, tab, ANN);
+    await tab.isAt(/^\/t\/owner\//);
+    await tab.close();
+    await window.shows(/^\d+ events/m, ".summary");
+    t.match(window.address(), /query=level = error/, "what was typed was run");
+    t.notMatch(await window.text(), /Your session has ended|Try again/);
+    if (search !== "") await window.shows("Live: waiting for new events", ".live-line");
+  }
+}
+
 async function sentAgain(t: Test, { world, window }: Scene): Promise<void> {
   let attempts = 0;
   const url = await proxy(
@@ -175,6 +226,8 @@ async function lateSuggestions(t: Test, { world, window }: Scene): Promise<void>
 interface Trouble {
   readonly bytes?: number;
   readonly isDone?: boolean;
+  /** The connection ends before the request is passed on. */
+  readonly isGone?: boolean;
   readonly holdMs?: number;
   readonly until?: Promise<void>;
 }
@@ -190,6 +243,7 @@ async function proxy(
     const path = incoming.url ?? "/";
     onRequest(path);
     const trouble = troubleOf(path);
+    if (trouble?.isGone === true) return void incoming.socket.destroy();
     const headers = { ...incoming.headers, host: new URL(target).host };
     if (headers.origin !== undefined) headers.origin = target;
     delete headers.referer;

@@ -7,6 +7,21 @@ import { teamId } from "./session.ts";
 /** Whether the session has ended: nothing more can be asked until the person signs in again. */
 export const isSignedOut = signal(false);
 
+/** Does something once the person is signed in again. Returns what gives that up. */
+export function onceSignedIn(act: () => void): () => void {
+  let isOver = false;
+  const end = effect(() => {
+    if (isSignedOut.value || isOver) return;
+    isOver = true;
+    // Not within the call that has found it out.
+    setTimeout(act);
+  });
+  return () => {
+    isOver = true;
+    end();
+  };
+}
+
 /** When the service was last found not to answer; undefined while it does. Milliseconds since 1970. */
 export const goneSince = signal<number | undefined>(undefined);
 

@@ -1,6 +1,6 @@
 import { type ReadonlySignal, signal } from "@preact/signals";
 import { useEffect, useMemo } from "preact/hooks";
-import { isAborted, isUnreachable } from "./call.ts";
+import { isAborted, isSignedOut, isUnreachable, onceSignedIn } from "./call.ts";
 
 /** Something that is asked of the service, and how far that is. */
 export interface Loaded<T> {
@@ -18,15 +18,17 @@ export interface Loaded<T> {
 /** How long to wait before a service that did not answer is asked again. */
 const RETRY_MS = 3_000;
 
-/** Loads something once and by `load`. A load ends the one before. Nobody answering is asked again until somebody does. */
+/** Loads something once and by `load`. A load ends the one before. Nobody answering is asked again until somebody does, and a session that ended once there is another. */
 export function loaded<T>(ask: (signal: AbortSignal) => Promise<T>, first?: T): Loaded<T> {
   const value = signal<T | undefined>(first);
   const error = signal<unknown>(undefined);
   const isLoading = signal(false);
   let running: AbortController | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let unwait = (): void => {};
   const cancel = (): void => {
     clearTimeout(retry);
+    unwait();
     running?.abort();
     running = undefined;
     isLoading.value = false;
@@ -45,6 +47,7 @@ export function loaded<T>(ask: (signal: AbortSignal) => Promise<T>, first?: T): 
       if (running !== own || isAborted(thrown)) return;
       error.value = thrown;
       if (isUnreachable(thrown)) retry = setTimeout(load, RETRY_MS);
+      else if (isSignedOut.peek()) unwait = onceSignedIn(load);
     } finally {
       if (running === own) isLoading.value = false;
     }

@@ -43,7 +43,7 @@ export function Detail(props: DetailProps) {
         <button type="button" class="button small back" onClick={onClose}>
           ‹ List
         </button>
-        <span class={`level level-${event.level}`}>{event.level}</span>
+        <span class={`level level-${event.level}`}>{event.sent_level ?? event.level}</span>
         <time dateTime={event.timestamp}>
           {timeText(Date.parse(event.timestamp), { isExact: true })} {zoneName()}
         </time>

@@ -41,7 +41,7 @@ export function EventRow({ event, request, columns, common, hasDay, isNarrow, is
         <span class="ms">.{ms}</span>
       </time>
       <span role="gridcell" class={`level level-${event.level}`}>
-        {event.level}
+        {event.sent_level ?? event.level}
       </span>
       {!isNarrow &&
         columns.map((name) => (

@@ -4,7 +4,7 @@ import { FIRST_EVENTS, type FirstEvents, HISTOGRAM_STEPS, LINE_ROWS, TABLE_ROWS 
 import { isSameRange, rangeTexts, searchOf, timesOf, type View, viewOf } from "../../address/view.ts";
 import { histogramSteps } from "../../events/histogram-steps.ts";
 import { drawingsOf } from "../charts/drawing.ts";
-import { call, isAborted, isUnreachable } from "../data/call.ts";
+import { call, isAborted, isSignedOut, isUnreachable, onceSignedIn } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { go, here } from "../data/location.ts";
 import { firstEvents } from "../data/session.ts";
@@ -64,9 +64,11 @@ export function explorerState(projectId: string): ExplorerState {
   let running: AbortController | undefined;
   let followed: Arrived | undefined;
   let retry: ReturnType<typeof setTimeout> | undefined;
+  let unwait = (): void => {};
 
   const cancel = (): void => {
     clearTimeout(retry);
+    unwait();
     running?.abort();
     running = undefined;
     if (latest.value) latest.value.isRunning.value = false;
@@ -91,7 +93,9 @@ export function explorerState(projectId: string): ExplorerState {
       if (!view.peek().isLive) followed = undefined;
     };
     void find({ projectId, result: next, first, signal: own.signal, show, followed: () => followed }).then(() => {
-      if (!own.signal.aborted && isUnreachable(next.error.peek())) retry = setTimeout(run, RETRY_MS);
+      if (own.signal.aborted) return;
+      if (isUnreachable(next.error.peek())) retry = setTimeout(run, RETRY_MS);
+      else if (next.error.peek() !== undefined && isSignedOut.peek()) unwait = onceSignedIn(run);
     });
   };
   return {

@@ -23,7 +23,7 @@ export function ListSide({ state, list, choice, actions }: ListSideProps) {
   const isEmpty = rows !== undefined && list.total === 0 && !latest?.isRunning.value;
   return (
     <section class="list-side" aria-label="Events">
-      {live !== undefined && view.isLive && (
+      {live !== undefined && view.isLive && latest?.isWrong.value !== true && (
         <LiveLine
           live={live}
           onShow={() => {

@@ -1,7 +1,7 @@
 import { type Signal, signal } from "@preact/signals";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
-import { call, errorText } from "../data/call.ts";
+import { call, errorText, isSignedOut, onceSignedIn } from "../data/call.ts";
 import { Arrivals } from "./arrivals.ts";
 import { takeLivePlace, whileSeen } from "./live-place.ts";
 import type { Arrived } from "./without-arrived.ts";
@@ -71,8 +71,8 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   let isStale = false;
   let isEnded = false;
   let source: EventSource | undefined;
-  let retry: ReturnType<typeof setTimeout> | undefined;
   let giveBack: (() => void) | undefined;
+  let unwait = (): void => {};
   /** Grows when the stream is closed: a place that comes after that is not for it. */
   let round = 0;
   const parameters = new URLSearchParams({ project_id: projectId, query, ...(team !== "" && { team }) });
@@ -87,7 +87,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
   };
   const close = (): void => {
     round++;
-    clearTimeout(retry);
+    unwait();
     source?.close();
     giveBack?.();
     giveBack = undefined;
@@ -107,7 +107,7 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
     lost("crowded");
     if (isHeld) isStale = true;
     else full();
-    retry = setTimeout(() => void begin(), CROWDED_MS);
+    unwait = later(() => void begin(), CROWDED_MS);
   };
   const open = (): void => {
     let isNew = true;
@@ -127,7 +127,8 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       // A stream does not say why it was refused.
       void whyRefused({ projectId, team, query }).then((why) => {
         if (own !== round) return;
-        if (why === undefined) retry = setTimeout(open, RETRY_MS);
+        if (isSignedOut.peek()) unwait = onceSignedIn(open);
+        else if (why === undefined) unwait = later(open, RETRY_MS);
         else end(why);
       });
     };
@@ -142,9 +143,8 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       else dropped.value += count;
     });
     source.addEventListener("error", (event) => {
-      const { data } = event as MessageEvent<string | undefined>;
-      if (typeof data !== "string") return;
-      end((JSON.parse(data) as { message: string }).message);
+      const why = endOf(event as MessageEvent<string | undefined>);
+      if (why !== undefined) end(why);
     });
   };
   const draw = (): void => {
@@ -196,6 +196,22 @@ export function openLive({ projectId, team, query, isInList, arrived, stale, ful
       close();
     },
   };
+}
+
+/** Does something after a while. Returns what gives that up. */
+function later(act: () => void, ms: number): () => void {
+  const timer = setTimeout(act, ms);
+  return () => clearTimeout(timer);
+}
+
+/**
+ * Why the service ended a stream; undefined for a broken connection. So it is for a session that has ended: the browser opens
+ * the stream again, and is refused until the person has signed in again.
+ */
+function endOf({ data }: MessageEvent<string | undefined>): string | undefined {
+  if (typeof data !== "string") return undefined;
+  const { type, message } = JSON.parse(data) as { type: string; message: string };
+  return type === "unauthorized" ? undefined : message;
 }
 
 /** Why the service refuses what a stream is about; undefined if it does not, or cannot be asked. */

@@ -1,5 +1,5 @@
 import { type Signal, signal } from "@preact/signals";
-import { useEffect, useState } from "preact/hooks";
+import { useEffect, useRef, useState } from "preact/hooks";
 import type { Event } from "../../../schema/rpc.generated.ts";
 import { serviceNow } from "../data/clock.ts";
 import { teamId } from "../data/session.ts";
@@ -23,6 +23,7 @@ const MOVE_MS = 1_000;
  */
 export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView | undefined {
   const [live, setLive] = useState<LiveView | undefined>(undefined);
+  const watched = useRef<LiveView>(undefined);
   const { isLive, query } = state.view.value;
   // A stream of a query that is not valid would be refused.
   const isValid = state.latest.value?.isWrong.value === false;
@@ -79,19 +80,37 @@ export function useLive(state: ExplorerState, chosen: Signal<number>): LiveView 
     };
     const timer = setInterval(move, MOVE_MS);
     const view: LiveView = { ...opened, histogram, times };
-    setLive(view);
+    const isWatched = watched.current !== undefined;
+    // The events of the query before stay until the list of this one is there: that takes as long as the service is gone.
+    const unshow = afterResult(isWatched ? state : undefined, () => {
+      watched.current = view;
+      setLive(view);
+    });
     return () => {
       clearInterval(timer);
+      unshow();
       opened.close();
       // The events that were watched stay until they are in the list.
-      const first = state.result.peek();
-      const unfollow = state.result.subscribe((result) => {
-        if (result === first && !state.view.peek().isLive) return;
+      afterResult(state, () => {
         for (const end of [unsubscribe, unmark, unbase]) end();
+        if (watched.current === view) watched.current = undefined;
         setLive((now) => (now === view ? undefined : now));
-        queueMicrotask(() => unfollow());
       });
     };
   }, [isLive, isValid, query, state]);
   return live;
+}
+
+/** Does something once another result is shown than now; at once without a state. Returns what gives that up. */
+function afterResult(state: ExplorerState | undefined, act: () => void): () => void {
+  const first = state?.result.peek();
+  let isOver = false;
+  const unfollow = state?.result.subscribe((result) => {
+    if (result === first || isOver) return;
+    isOver = true;
+    act();
+    queueMicrotask(() => unfollow?.());
+  });
+  if (state === undefined) act();
+  return () => unfollow?.();
 }

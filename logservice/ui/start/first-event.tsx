@@ -106,12 +106,12 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
               )}
             </p>
             <ul class="arrived">
-              {arrived.map(({ id, timestamp, level, message }) => (
+              {arrived.map(({ id, timestamp, level, sent_level, message }) => (
                 <li key={id}>
                   <time dateTime={timestamp}>
                     {timeText(Date.parse(timestamp))} {zoneName()}
                   </time>{" "}
-                  <span class={`level level-${level}`}>{level}</span> <Text text={message} />
+                  <span class={`level level-${level}`}>{sent_level ?? level}</span> <Text text={message} />
                 </li>
               ))}
             </ul>
