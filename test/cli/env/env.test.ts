@@ -362,9 +362,12 @@ t.test("add, get, ls, rm and export", async (t) => {
   await run(["set", "LEVEL", "error", "-s", "staging", "-c"], "changed for staging: LEVEL\n");
   t.match((await app.tool(["env", "ls"])).stdout, /staging +error .*How much to log/, "the description stays");
 
-  const completed = await app.tool(["completion", "bash", "--line", "tool env get "]);
-  t.same(completed.stdout.split("\n"), ["API_KEY", "LEVEL", "REGION", "EMPTY", ""], "names to choose from");
-  t.equal((await app.tool(["completion", "bash", "--line", "tool env rm LEVEL R"])).stdout, "REGION\n");
+  // A busy machine may take longer than the time that a Tab waits for names.
+  const completed = (line: string) =>
+    until(`names after ${line}`, async () => (await app.tool(["completion", "bash", "--line", line])).stdout);
+  const names = (await completed("tool env get ")).split("\n");
+  t.same(names, ["API_KEY", "LEVEL", "REGION", "EMPTY", ""], "names to choose from");
+  t.equal(await completed("tool env rm LEVEL R"), "REGION\n");
   await run(["rm", "REGION", "API_KEY"], "removed for all stages: API_KEY, REGION\n");
   await run(["rm", "LEVEL", "-s", "staging"], "removed for staging: LEVEL\n", "still set for all stages: LEVEL\n");
   t.same([...aws.state.service("ssm", aws.region).parameters.keys()].sort(), [
