@@ -8,6 +8,8 @@ export interface Flag {
   readonly short?: string;
   /** The name of the value in help. A flag without one is a switch. */
   readonly value?: string;
+  /** The word that a switch may have: `--size=folders`. */
+  readonly choice?: string;
   readonly repeatable: boolean;
   readonly description: string;
 }
@@ -175,8 +177,8 @@ export function readArgv(argv: readonly string[], commands: readonly CommandShap
       const name = text.slice(2, equals < 0 ? undefined : equals);
       const flag = availableFlags().find(({ long }) => long === name);
       if (flag === undefined) unknown(`--${name}`, name, argv.slice(i + 1));
-      else if (flag.value === undefined && equals >= 0) fail(`--${name} takes no value`, `write --${name} alone`);
-      else if (flag.value === undefined) flags.push({ flag, value: undefined });
+      else if (!flag.value && equals >= 0 && text.slice(equals + 1) !== flag.choice) fail(...noValue(flag));
+      else if (flag.value === undefined) flags.push({ flag, value: equals < 0 ? undefined : flag.choice });
       else flags.push({ flag, value: value(flag, `--${name}`, equals < 0 ? undefined : text.slice(equals + 1)) });
       continue;
     }
@@ -264,13 +266,24 @@ export function readArgv(argv: readonly string[], commands: readonly CommandShap
   const spelled = own
     // If a flag is written twice, the last one counts, unless it may be repeated.
     .filter(({ flag }, i) => flag.repeatable || !own.slice(i + 1).some((later) => later.flag === flag))
-    .map(({ flag, value }) => (value === undefined ? `--${flag.long}` : `--${flag.long}=${value}`));
+    .map(spell);
   return {
     kind: "command",
     globals,
     name: command.name,
     argv: [...command.name.split(" "), ...spelled, "--", ...words],
   };
+}
+
+/** The misuse of a switch that has another value than it may have, and what to write. */
+const noValue = ({ long, choice }: Flag): [message: string, hint: string] =>
+  choice === undefined
+    ? [`--${long} takes no value`, `write --${long} alone`]
+    : [`--${long} takes no other value than ${choice}`, `write --${long}, or --${long}=${choice}`];
+
+/** A switch that may have a word is a text to sade, and has one always. */
+function spell({ flag: { long, choice }, value = choice && "yes" }: { flag: Flag; value: string | undefined }): string {
+  return value === undefined ? `--${long}` : `--${long}=${value}`;
 }
 
 /** The commands whose names continue these words. */

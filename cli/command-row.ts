@@ -10,7 +10,7 @@ export interface CommandRow {
   readonly examples: readonly string[];
 }
 
-/** `--open`, `-s, --stage <stage>`, `--file <path...>`, `--no-build` */
+/** `--open`, `-s, --stage <stage>`, `--file <path...>`, `--no-build`, `--size [folders]` */
 type FlagSpelling = `--${string}` | `-${string}, --${string}`;
 
 /** The text of help about a flag; with its default, or that it is a number, if it has either. */
@@ -39,7 +39,7 @@ export type NameOf<Usage> = Usage extends `${infer Name} <${string}`
 
 /**
  * The options of a command of a table: `<word>` is a string, `[word]` a string or undefined, `[word...]` an array; a
- * switch is a boolean; a flag with a value is a string or a number, undefined if it is absent and has no default; one
+ * switch is a boolean, or the word that it may have; a flag with a value is a string or a number, undefined if it is absent and has no default; one
  * that may be repeated is an array.
  */
 export type OptionsOf<T extends CommandTable, Name> = Flat<
@@ -66,7 +66,7 @@ type LongOf<Spelling extends string> = Spelling extends `-${string}, ${infer Lon
   ? LongOf<Long>
   : Spelling extends `--no-${infer Name}`
     ? Name
-    : Spelling extends `--${infer Name} <${string}`
+    : Spelling extends `--${infer Name} ${"<" | "["}${string}`
       ? Name
       : Spelling extends `--${infer Name}`
         ? Name
@@ -76,7 +76,9 @@ type ValueOf<Spelling extends string, Text> = Spelling extends `${string} <${str
   ? readonly string[]
   : Spelling extends `${string} <${string}>`
     ? (Text extends { readonly number: NumberFlag } ? number : string) | AbsentOf<Text>
-    : boolean;
+    : Spelling extends `${string} [${infer Word}]`
+      ? boolean | Word
+      : boolean;
 
 type AbsentOf<Text> = Text extends { readonly default: string | number } ? never : undefined;
 
@@ -118,17 +120,19 @@ export function readUsage(usage: string) {
 
 /** The parts of a flag's spelling: the letter and the name without dashes, and what the value is called. */
 export function readSpelling(spelling: string) {
-  const [, short, long = "", value, more] = /^(?:-(\w), )?--([\w-]+)(?: <([^>.]+)(\.\.\.)?>)?$/.exec(spelling) ?? [];
-  return { short, long, value, repeatable: more !== undefined };
+  const [, short, long = "", value, more, choice] =
+    /^(?:-(\w), )?--([\w-]+)(?: <([^>.]+)(\.\.\.)?>| \[(\w+)\])?$/.exec(spelling) ?? [];
+  return { short, long, value, repeatable: more !== undefined, choice };
 }
 
 function describeFlag(spelling: string, text: FlagText): Flag {
-  const { short, long, value, repeatable } = readSpelling(spelling);
+  const { short, long, value, repeatable, choice } = readSpelling(spelling);
   const details = detailsOf(text);
   return {
     long,
     ...(short !== undefined && { short }),
     ...(value !== undefined && { value }),
+    ...(choice !== undefined && { choice }),
     repeatable,
     description: details.default === undefined ? details.about : `${details.about} (default: ${details.default})`,
   };

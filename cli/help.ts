@@ -59,8 +59,8 @@ function exampleLine(example: string): string {
   return example.startsWith("$ ") ? `  ${example.slice(2)}` : `  tool ${example}`;
 }
 
-function flagRow({ long, short, value, repeatable, description }: Flag): [string, string] {
-  const name = `${short === undefined ? "    " : `-${short}, `}--${long}${value === undefined ? "" : ` <${value}>`}`;
+function flagRow({ long, short, value, choice, repeatable, description }: Flag): [string, string] {
+  const name = `${short === undefined ? "    " : `-${short}, `}--${long}${value === undefined ? "" : ` <${value}>`}${choice === undefined ? "" : `[=${choice}]`}`;
   return [name, repeatable ? `${description} (may be repeated)` : description];
 }
 

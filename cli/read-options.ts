@@ -34,12 +34,13 @@ export function readOptions<T extends CommandTable, Name extends NameOf<keyof T>
     options[word] = isRest ? [...words.slice(i), ...parsed._].filter((text) => text !== undefined) : words[i];
   }
   for (const [spelling, text] of Object.entries(row.flags ?? {})) {
-    const { long, value, repeatable } = readSpelling(spelling);
+    const { long, value, repeatable, choice } = readSpelling(spelling);
     const details = detailsOf(text);
     const name = long.replace(/^no-/, "");
     const written = parsed[name];
     const isAbsent = written === ABSENT;
-    if (value === undefined) options[name] = written !== false;
+    if (choice !== undefined) options[name] = written === choice ? choice : !isAbsent;
+    else if (value === undefined) options[name] = written !== false;
     else if (repeatable) options[name] = isAbsent ? [] : [written].flat();
     else if (isAbsent) options[name] = details.default;
     else if (details.number === undefined) options[name] = written;
@@ -61,9 +62,9 @@ function programOf(usage: string, { summary, flags = {} }: CommandRow): Sade {
   const program = sade("tool");
   program.command(usage, summary);
   for (const spelling of Object.keys(flags)) {
-    const { long, value } = readSpelling(spelling);
+    const { long, value, choice } = readSpelling(spelling);
     // sade takes the kind of a flag from its default. Without a text, `--since=1e3` would be the number 1000.
-    if (value !== undefined) program.option(`--${long}`, "", ABSENT);
+    if (value !== undefined || choice !== undefined) program.option(`--${long}`, "", ABSENT);
     else program.option(`--${long}`, "", long.startsWith("no-") ? undefined : false);
   }
   return program;

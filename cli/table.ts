@@ -292,14 +292,15 @@ export const TABLE = {
     summary: "Write what a deploy uploads to out.zip, or to stdout",
     flags: {
       "-s, --stage <stage>": { about: "Stage to build for", default: DEFAULT_STAGE },
-      "--size": "Show sizes by folder instead, largest first",
+      "--size [folders]": "List the files by size instead, largest first, or the folders",
       "--no-env": "Run without the variables of tool env",
       "--sandbox": "Take the variables of tool env from the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [
       "build",
       "build --stage production > ../app.zip",
-      "build --size                      # --verbose shows every file",
+      "build --size                      # every file, largest first",
+      "build --size=folders              # --verbose shows every file",
       "build --verbose                   # lists excluded files and why",
     ],
   },

@@ -20,18 +20,23 @@ export function bySize<T extends Sized>(files: readonly T[]): T[] {
   return [...files].sort((a, b) => b.bytes - a.bytes || (a.name < b.name ? -1 : 1));
 }
 
+/** A line for each of the largest files: its size and its name. */
+export function sizesOf(files: readonly Sized[], most = files.length): string[] {
+  const largest = bySize(files).slice(0, most);
+  const width = largest.reduce((widest, { bytes }) => Math.max(widest, humanBytes(bytes).length), 0);
+  return largest.map(({ bytes, name }) => `${humanBytes(bytes).padStart(width)}  ${name}`);
+}
+
 /** The problem if the files are larger than the platform's limit. */
 export function checkUnpackedSize(files: readonly Sized[], needsLayer: boolean): BuildProblem | undefined {
   const bytes = files.reduce((sum, file) => sum + file.bytes, 0);
   const limit = MAX_UNPACKED_BYTES - (needsLayer ? LAYER_BYTES : 0);
   if (bytes <= limit) return undefined;
-  const largest = bySize(files).slice(0, NAMED);
-  const width = Math.max(...largest.map((file) => humanBytes(file.bytes).length));
-  const lines = largest.map((file) => `${humanBytes(file.bytes).padStart(width)}  ${file.name}`);
+  const lines = sizesOf(files, NAMED);
   const layer = needsLayer ? ` (250 MB without the ${humanBytes(LAYER_BYTES)} of the runtime's layer)` : "";
   return {
     code: "artifact/too-large",
     message: `the deployment is ${humanBytes(bytes)} unpacked, over the platform's limit of ${humanBytes(limit)}${layer}`,
-    hint: `exclude unneeded files in .toolignore; tool build --size shows the folders, the largest files are:\n${lines.join("\n")}`,
+    hint: `exclude unneeded files in .toolignore; tool build --size=folders shows the folders, the largest files are:\n${lines.join("\n")}`,
   };
 }

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import { forStage } from "../../schema/index.ts";
 import { type Artifact, BUILD_HOOKS, buildArtifact } from "../artifact/artifact.ts";
-import { bySize } from "../artifact/limits.ts";
+import { bySize, sizesOf } from "../artifact/limits.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsForHook, stagesOf } from "../hooks/hooks.ts";
@@ -35,7 +35,7 @@ export async function build(context: Context, { stage, size, ...flags }: Options
   const { artifact } = result;
   if (context.verbose)
     for (const { path, reason } of artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
-  if (size) await printSizes(context, artifact, stage);
+  if (size !== false) await printSizes(context, artifact, { stage, isByFolder: size === "folders" });
   else if (!context.io.stdout.isTerminal && context.format === undefined) await context.io.stdout.write(artifact.zip);
   else {
     const path = join(context.directory, ARCHIVE);
@@ -46,7 +46,12 @@ export async function build(context: Context, { stage, size, ...flags }: Options
   return EXIT.ok;
 }
 
-async function printSizes(context: Context, artifact: Artifact, stage: string): Promise<void> {
+interface SizesShown {
+  readonly stage: string;
+  readonly isByFolder: boolean;
+}
+
+async function printSizes(context: Context, artifact: Artifact, { stage, isByFolder }: SizesShown): Promise<void> {
   const files = artifact.files;
   if (context.format === "json") {
     await context.print(
@@ -54,7 +59,8 @@ async function printSizes(context: Context, artifact: Artifact, stage: string): 
     );
     return;
   }
-  await context.print(sizesByFolder(files, { isWhole: context.verbose }).join("\n"));
+  const lines = isByFolder ? sizesByFolder(files, { isWhole: context.verbose }) : sizesOf(files);
+  await context.print(lines.join("\n"));
   const { unpackedBytes, bytes } = artifact;
   await context.say(`${files.length} files, ${humanBytes(unpackedBytes)}, ${humanBytes(bytes)} as a zip`);
 }

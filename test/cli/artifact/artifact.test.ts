@@ -417,7 +417,7 @@ t.test("why there is no archive", async (t) => {
       },
       stderr: [
         `error: the deployment is ${humanBytes(306 * 2 ** 20 + OWN_BYTES)} unpacked, over the platform's limit of 250 MB`,
-        "  exclude unneeded files in .toolignore; tool build --size shows the folders, the largest files are:",
+        "  exclude unneeded files in .toolignore; tool build --size=folders shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  ${31 - i} MB  file-${11 - i}`),
       ],
     },
@@ -432,7 +432,7 @@ t.test("why there is no archive", async (t) => {
       },
       stderr: [
         "error: the deployment is 150 MB unpacked, over the platform's limit of 140.33 MB (250 MB without the 109.67 MB of the runtime's layer)",
-        "  exclude unneeded files in .toolignore; tool build --size shows the folders, the largest files are:",
+        "  exclude unneeded files in .toolignore; tool build --size=folders shows the folders, the largest files are:",
         ...Array.from({ length: 10 }, (_, i) => `  15 MB  model-${i}`),
       ],
     },
@@ -913,14 +913,20 @@ t.test("where it goes", async (t) => {
   t.same(rest, { stage: "staging", runtime: "nodejs24.x", unpackedBytes, files: 5 });
 
   rmSync(path);
-  const size = await tool(["build", "--size"], { cwd });
+  const size = await tool(["build", "--size=folders"], { cwd });
   const bySize = [...unpacked].sort((a, b) => b.bytes - a.bytes);
   t.same(
     size.stdout.split("\n").map((line) => line.replace(/^ *[\d.]+ \w+ {2}/, "")),
     [".tool/ (2 files)", "  bootstrap.cjs", "  deployment.json", "lib/ (1 file)", "tool.json", "app.js", ""],
   );
   t.match(size.stdout, /^ +2 KB {2}lib\/ \(1 file\)$/m);
-  const all = await tool(["build", "--size", "--verbose"], { cwd });
+  const flat = (await tool(["build", "--size"], { cwd })).stdout.split("\n").slice(0, -1);
+  t.same(
+    flat.map((line) => line.trim()),
+    bySize.map((file) => `${humanBytes(file.bytes)}  ${file.name}`),
+    "each file, largest first",
+  );
+  const all = await tool(["build", "--size=folders", "--verbose"], { cwd });
   t.match(all.stdout, /^ +2 KB {2}lib\/ \(1 file\)\n +2 KB {4}a\.txt$/m, "every file with --verbose");
   const sizes = JSON.parse((await tool(["build", "--size", "--format", "json"], { cwd })).stdout);
   t.same(sizes.files, bySize);
