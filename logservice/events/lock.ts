@@ -44,13 +44,13 @@ export async function livingOwnerOf(directory: string): Promise<number | undefin
   return owner === undefined ? undefined : livingOwner(owner);
 }
 
-/** Undefined if the file is gone. Anything else that is there in its place would be met again and again. */
+/** Undefined if the file is gone, or has just come. A link that leads nowhere would be met again and again. */
 async function readOwner(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
-    if ((await lstat(path).catch(() => undefined)) !== undefined) throw error;
+    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true) throw error;
     return undefined;
   }
 }

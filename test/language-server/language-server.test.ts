@@ -81,8 +81,9 @@ t.test("the first item of a blank file is what its folder seems to be", (t) => {
     ],
     [{ "main.go": "" }, "a server: main.go, go, started by ./server", {}],
     [{ "server.js": "" }, "a server: server.js, node, started by node server.js", {}],
+    [{ "index.js": "" }, "a server: index.js, node, started by node index.js", {}],
     [{ "main.py": "", "notes.txt": "" }, "a server: main.py, python, started by python main.py", {}],
-    ...["server.mjs", "server.cjs", "index.js", "index.mjs", "main.js", "app.mjs"].map(
+    ...["server.mjs", "server.cjs", "index.mjs", "main.js", "app.mjs"].map(
       (file): Row => [
         { [file]: "", "public/index.html": "" },
         `a server: ${file}`,

@@ -66,7 +66,7 @@ t.test(
         {},
         /^warning: no file here says how the app starts, and there is no \.\/server\n {2}write it into tool\.json: /,
       ],
-      [{ "package.json": '{"main":"index.js"}', "index.js": "" }, /"package\.json" stands for "node app\.js"/],
+      [{ "package.json": '{"main":"main"}', "main.js": "" }, /"package\.json" stands for "node app\.js"/],
       [{ "service.rb": "", "notes.txt": "" }, /"proxy": \{ "command": "ruby service\.rb" \}\n/],
       [{ "index.mjs": "", "other.js": "" }, /"proxy": \{ "command": "node index\.mjs" \}\n/],
       [{ "requirements.txt": "", "serve.py": "" }, /"requirements\.txt" stands for "python3? app\.py"/],
