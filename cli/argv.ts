@@ -362,6 +362,11 @@ function hintForForeignFlag(command: CommandShape, name: string, rest: readonly 
   if (command.name === "lsp" && (name === "socket" || name === "pipe")) {
     return "the server speaks on stdin and stdout: set the editor's transport to stdio";
   }
+  if (name === "stage" || name === "s") {
+    const stage = rest.find((word) => !word.startsWith("-")) ?? "<stage>";
+    if (command.name === "deploy") return `the stage is a word: write tool deploy ${stage}`;
+    if (command.name === "logs") return `the stage is a word of the query: write tool logs ${stage}`;
+  }
   if (!/^p(ort)?$/.test(name) || !command.flags.some(({ long }) => long === "address")) return undefined;
   const port = rest.find((word) => /^\d{1,5}$/.test(word)) ?? "<port>";
   return `the port is part of the address: write --address :${port}`;

@@ -8,6 +8,17 @@ import type { Context } from "./context.ts";
 /** Commands that this version does not have yet. Naming one is not a typo. */
 const LATER = ["upgrade"];
 
+/** Words of other tools, with the commands that do what they do there. */
+const ELSEWHERE: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(
+    ["init", "new", "create"].map((word) => [word, "tool start, which asks for a name and writes tool.json"]),
+  ),
+  ...Object.fromEntries(["dev", "serve", "server", "up"].map((word) => [word, "tool start"])),
+  ...Object.fromEntries(["publish", "release", "push"].map((word) => [word, "tool deploy"])),
+  ...Object.fromEntries(["remove", "destroy", "down", "undeploy"].map((word) => [word, "tool stack delete"])),
+  ...Object.fromEntries(["status", "list", "ps"].map((word) => [word, "tool deploys"])),
+};
+
 const LOCAL_STAGE = "development";
 const DEFAULT_STAGES = [LOCAL_STAGE, "staging", "production"];
 
@@ -18,8 +29,9 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   const here = `the commands are: ${existing.join(", ")}`;
   if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
   const inGroups = commands.filter(({ name }) => name.endsWith(` ${word}`)).map(neededUsage);
-  if (inGroups.length > 0) {
-    return { message: `unknown command ${JSON.stringify(word)}`, hint: `did you mean ${inGroups.join(", or ")}?` };
+  const meant = [...(Object.hasOwn(ELSEWHERE, word) ? [ELSEWHERE[word]!] : []), ...inGroups];
+  if (meant.length > 0) {
+    return { message: `unknown command ${JSON.stringify(word)}`, hint: `did you mean ${meant.join(", or ")}?` };
   }
   // Hints name only what works: the local stage is never deployed.
   const stages = stagesHere(context.directory).filter((stage) => stage !== LOCAL_STAGE);

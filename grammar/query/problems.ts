@@ -268,7 +268,7 @@ export const foreignTerm = (at: Span, text: string, what: string, { write, hint,
 
 /** Words of a message, which side by side are names of fields. */
 export const wordsAlone = (at: Span, text: string) =>
-  problem("words-alone", at, `${quote(text)} are names of fields here`, {
+  problem("words-alone", at, `each word of ${quote(text)} would be the name of a field here`, {
     hint: `write "*${text}*" to search the messages, or and between fields`,
     fix: replace(at, `"*${text}*"`),
   });

@@ -1,4 +1,5 @@
 import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
@@ -192,7 +193,9 @@ async function named(
   const unknown = new PlatformError(
     "rollback/unknown-version",
     `there is no deployment ${JSON.stringify(to)} of ${stage}`,
-    "tool deploys lists the deployments",
+    (DEFAULT_STAGES as readonly string[]).includes(to)
+      ? `the stage is a flag: tool rollback --stage ${to}`
+      : "tool deploys lists the deployments",
   );
   if (version === undefined) throw unknown;
   let stageOfVersion: string | undefined;

@@ -127,6 +127,7 @@ t.test("from a directory to a running stage, and back", async (t) => {
   );
   t.match((await app.tool(["rollback", "99"])).stderr, 'there is no deployment "99" of staging');
   t.match((await app.tool(["rollback", "v9"])).stderr, 'there is no deployment "v9" of staging');
+  t.match((await app.tool(["rollback", "production"])).stderr, "the stage is a flag: tool rollback --stage production");
 });
 
 t.test("a version that cannot run: the stage stays as it was", async (t) => {
