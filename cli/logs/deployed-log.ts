@@ -37,7 +37,9 @@ export async function deployedSource(
   if (!usesSandbox(context, request.sandbox) && !(await hasCredentials(io.env))) return undefined;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await context.attempt(readConfigFile(context));
-  // The problems were printed. The development log can be read all the same.
+  // The problems were printed. The development log can be read all the same, where no other one was asked for.
+  if (file === undefined && request.sandbox)
+    return context.fail("the log of the sandbox was not read", "tool.json says which app it is of: mend it first");
   if (file === undefined) return undefined;
   const { resolveProject } = await import("../project/resolve-config.ts");
   const { config } = resolveProject(context, file.config, { development: false });
