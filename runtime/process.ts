@@ -132,6 +132,7 @@ export class Supervisor {
   #wake: (() => void) | undefined;
   #refusesToWait = false;
   #failedStart: FailedStart | undefined;
+  #lastEnd: FailedStart | undefined;
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
@@ -151,6 +152,11 @@ export class Supervisor {
   /** Undefined if no start failed since the app ran for a second or answered a request. */
   get failedStart(): FailedStart | undefined {
     return this.#failedStart;
+  }
+
+  /** How the app ended last by itself, however long it ran; undefined if it never did. */
+  get lastEnd(): FailedStart | undefined {
+    return this.#lastEnd;
   }
 
   /**
@@ -386,7 +392,8 @@ export class Supervisor {
       ...(host === undefined && { output: [...lastLines] }),
     });
     const reason = `the ${message} (${exitText(exit)})`;
-    if (!stable) this.#failedStart = { reason, output: [...lastLines] };
+    this.#lastEnd = { reason, output: [...lastLines] };
+    if (!stable) this.#failedStart = this.#lastEnd;
     return { stable, reason };
   }
 

@@ -52,7 +52,8 @@ export async function readBackup(folder: string): Promise<BackupReport> {
   const text = await unlessGone(readFile(path, "utf8")).catch(() => "");
   if (text === undefined) return { isListed: false, files: there.length, bytes: 0, findings: [] };
   const list = readWithChecksum(text) as StoredBackup | undefined;
-  if (list === undefined) {
+  // The journal's list, in its place, has files, too.
+  if (list === undefined || !list.files?.every?.(({ path }) => typeof path === "string")) {
     const finding = {
       file: BACKUP_LIST,
       state: "damaged",

@@ -47,6 +47,10 @@ export function readWithChecksum(text: string): unknown {
   return JSON.parse(text.slice(0, end));
 }
 
+/** The value as it was stored, if it has this list: another file of the store, in its place, has a right sum, too. */
+export const storedWith = <Stored extends object>(value: unknown, list: keyof Stored): Stored | undefined =>
+  Array.isArray((value as Stored | undefined)?.[list]) ? (value as Stored) : undefined;
+
 const sumLine = (json: string) => `{"sum":${crc32(json)}}\n`;
 
 /** The error code of a failed call to the system: ENOENT, EACCES, EIO. */

@@ -84,7 +84,7 @@ async function checked(application: Application, limits: Limits): Promise<CheckR
     if (message === undefined || supervisor === undefined) return { available: true, status };
     const hasEnded = upstream?.exit() !== undefined;
     if (hasEnded && ends >= MAX_ENDS) {
-      const { reason = "the app exited", output = [] } = supervisor.failedStart ?? {};
+      const { reason = "the app exited", output = [] } = supervisor.lastEnd ?? {};
       return { available: false, reason: `${reason} and did not answer GET /`, output };
     }
     if (!hasEnded) return status === 503 ? unavailable(application, message) : { available: true, reason: message };

@@ -410,7 +410,7 @@ async function removedBob(t: Test, story: Story): Promise<void> {
     stdout: `removed ${BOB} from owner\n`,
     stderr:
       `tokens that ${BOB} made still work: ${id}\n` +
-      "  tool team ci rm <id> ends one of CI; tool team members rm --tokens would have ended all\n",
+      "  tool team ci rm <id> ends one of CI, the page Tokens of the web UI any; with --tokens all would have ended\n",
   });
   t.match((await open["the tail in the browser"]).value, {
     status: 200,

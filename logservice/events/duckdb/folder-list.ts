@@ -1,6 +1,13 @@
 import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import { NewerVersion, printWithChecksum, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
+import {
+  NewerVersion,
+  printWithChecksum,
+  readWithChecksum,
+  refuseDirectory,
+  storedWith,
+  writeDurably,
+} from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { HeldEvents } from "./held-events.ts";
 
@@ -46,8 +53,9 @@ export class FolderList {
     const path = join(directory, FOLDER_LIST);
     refuseDirectory(path);
     const text = await readFile(path, "utf8").catch(() => undefined);
-    const read = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
-    if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
+    const stored = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
+    if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);
+    const read = storedWith<StoredList>(stored, "folders");
     const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
     return {
       list: new FolderList(path, folders, read),

@@ -84,7 +84,8 @@ export async function readManifest(
 /** The losses of a folder whose manifest is lost. */
 export async function readLosses(folder: string): Promise<readonly StoredLoss[]> {
   const text = await readFile(join(folder, LOSSES), "utf8").catch(() => "");
-  return (readWithChecksum(text) as StoredLoss[] | undefined) ?? [];
+  const losses = readWithChecksum(text);
+  return Array.isArray(losses) ? (losses as StoredLoss[]) : [];
 }
 
 /** Reads the text of a manifest. Throws NewerVersion. */
@@ -92,14 +93,14 @@ export function parseManifest(path: string, text: string, identity: { project: s
   const summed = readWithChecksum(text) as Manifest | undefined;
   const { version, flushed, segments } = summed ?? parsed(text);
   if (typeof version === "number" && version > 2) throw new NewerVersion(path);
-  if (summed !== undefined) return { kind: "whole", manifest: summed };
-  if (version !== 1 || !Number.isSafeInteger(flushed) || !Array.isArray(segments)) {
-    return { kind: "lost", fault: "is damaged" };
-  }
+  // Another file of the store, in the manifest's place, has a right sum, too.
+  const isManifest = Number.isSafeInteger(flushed) && Array.isArray(segments);
+  if (summed !== undefined && isManifest) return { kind: "whole", manifest: summed };
+  if (version !== 1 || !isManifest) return { kind: "lost", fault: "is damaged" };
   const { project, began } = identity;
   return {
     kind: "first version",
-    manifest: { version: 2, project, began, flushed: flushed!, segments, dropped: [], losses: [] },
+    manifest: { version: 2, project, began, flushed: flushed!, segments: segments!, dropped: [], losses: [] },
   };
 }
 

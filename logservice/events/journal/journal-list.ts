@@ -1,5 +1,12 @@
 import { readFile } from "node:fs/promises";
-import { NewerVersion, printWithChecksum, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
+import {
+  NewerVersion,
+  printWithChecksum,
+  readWithChecksum,
+  refuseDirectory,
+  storedWith,
+  writeDurably,
+} from "../durable.ts";
 import type { JournalLoss } from "../loss.ts";
 
 /**
@@ -32,11 +39,13 @@ export class JournalList {
   static async open(path: string): Promise<JournalList> {
     for (const one of [path, lossesPath(path)]) refuseDirectory(one);
     const text = await readFile(path, "utf8").catch(() => undefined);
-    const stored = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
-    if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);
+    const read = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
+    if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
+    const stored = storedWith<StoredList>(read, "files");
     const list = new JournalList(path, stored, text !== undefined && stored === undefined);
     const losses = stored === undefined ? await readFile(lossesPath(path), "utf8").catch(() => "") : "";
-    list.#losses = (readWithChecksum(losses) as JournalLoss[] | undefined) ?? list.#losses;
+    const kept = readWithChecksum(losses);
+    if (Array.isArray(kept)) list.#losses = kept as JournalLoss[];
     list.#hasLosses = list.#losses.length > 0;
     return list;
   }

@@ -1,6 +1,7 @@
 // The rows of damage: each kind of file with each fault that it may have.
 import { cpSync, mkdirSync, readdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
 import { basename, dirname, join } from "node:path";
+import { printWithChecksum } from "../../../logservice/events/durable.ts";
 import type { Case } from "./damage.ts";
 import * as faults from "./faults.ts";
 import { DOOMED, FRESH, filesOf, type HeldFrame, type RichStore } from "./rich-store.ts";
@@ -85,12 +86,17 @@ const FLIPS = 20;
 /** How many flips in the journal are followed through flushes, merges and later starts; in other files only the first is. */
 const FOLLOWED = 2;
 
-/** The rows of each kind: gone, empty, cut, and with a bit flipped. */
+/** The rows of each kind: gone, empty, another document, cut, and with a bit flipped. */
 export const fileRows: readonly (readonly [kind: string, rows: readonly Case[]])[] = KINDS.map((kind) => [
   kind.kind,
   [
     rowOf(kind, "gone", { damage: faults.remove, isLost: () => true, isNamed: kind.isMissed }),
     rowOf(kind, "empty", { damage: faults.empty, isLost: () => true }),
+    rowOf(kind, "another document with a right sum", {
+      damage: (path) => faults.overwrite(path, printWithChecksum({ version: 1, others: [] })),
+      isLost: () => true,
+      isShort: true,
+    }),
     ...[0.1, 0.6, 1].map((share) =>
       rowOf(kind, `cut at ${share === 1 ? "the last byte" : `${share * 100} %`}`, {
         damage: (path) => faults.cut(path, share),
