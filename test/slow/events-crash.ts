@@ -122,7 +122,8 @@ t.test("damage in the middle: the file is set aside, its whole batches stay", as
   }
   t.strictSame(logged, [
     "error: a damaged journal file is quarantined; its intact batches were recovered",
-    "error: events are missing: a journal file is damaged",
+    // At each start.
+    ...Array(3).fill("error: events are missing: a journal file is damaged"),
   ]);
   t.equal(readdirSync(join(directory, "journal", "quarantine")).length, 1);
 });

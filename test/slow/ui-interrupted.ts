@@ -190,7 +190,7 @@ async function withoutWorker(t: Test, { world, window }: Scene): Promise<void> {
     path.includes("/worker-") ? { holdMs: NEVER_MS } : undefined,
   );
   await window.open(url + EVENTS);
-  await window.shows("121 events", ".summary");
+  await window.shows("122 events", ".summary");
   await window.fill("Query", "level = error", "combobox");
   await window.keys("Enter");
   await window.isAt(/query=level = error/);
@@ -206,7 +206,7 @@ async function lateSuggestions(t: Test, { world, window }: Scene): Promise<void>
     path.includes("/worker-") ? { until: released } : undefined,
   );
   await window.open(url + EVENTS);
-  await window.shows("121 events", ".summary");
+  await window.shows("122 events", ".summary");
   await window.evaluate(`window.openedAt = [];
     new MutationObserver(() => {
       if (document.querySelector("[role=listbox]")) window.openedAt.push(document.activeElement.getAttribute("aria-label"));
