@@ -154,7 +154,10 @@ async function signedInAgain(t: Test, { world, window }: Scene): Promise<void> {
     await tab.close();
     await window.shows(/^\d+ events/m, ".summary");
     t.match(window.address(), /query=level = error/, "what was typed was run");
-    t.notMatch(await window.text(), /Your session has ended|Try again/);
+    await window.until(
+      "the page to go on by itself",
+      async () => !/Your session has ended|Try again/.test(await window.text()),
+    );
     if (search !== "") await window.shows("Live: waiting for new events", ".live-line");
   }
 }
