@@ -1,6 +1,6 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { applyEdits, type Fix, fixesOf, type Problem, type Span } from "../grammar/problem.ts";
-import { PIPE_WORDS, parsePipeline } from "../grammar/query/index.ts";
+import { DIRECTION_WORDS, PIPE_WORDS, parsePipeline } from "../grammar/query/index.ts";
 import { nearName } from "./near-name.ts";
 
 // Fixes of queries in files, for editors and `tool validate`, beside those of the language itself.
@@ -79,12 +79,4 @@ function directionOf(word: string): "asc" | "desc" | undefined {
   return didYouMean(lower, ["asc", "desc"]) as "asc" | "desc" | undefined;
 }
 
-const DIRECTIONS: Readonly<Record<string, "asc" | "desc">> = {
-  asc: "asc",
-  ascending: "asc",
-  desc: "desc",
-  descending: "desc",
-  dsc: "desc",
-  down: "desc",
-  up: "asc",
-};
+const DIRECTIONS: Readonly<Record<string, "asc" | "desc">> = { ...DIRECTION_WORDS, down: "desc", up: "asc" };

@@ -5,6 +5,7 @@ import type { BuildEvent } from "../artifact/artifact.ts";
 import type { BuildProblem } from "../artifact/problem.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandLine } from "../hooks/hooks.ts";
+import { plainLine } from "./plain-line.ts";
 
 /** Nobody reads a line that changes more often. */
 const REFRESH_MS = 100;
@@ -137,14 +138,7 @@ function readOutput(running: Running, text: string): void {
   running.rest = last.slice(0, MAX_LINE_CHARACTERS);
 }
 
-/** Without colours and all else that a terminal would obey. */
-function plain(text: string): string {
-  return text
-    .replace(/\u001b\[[\d;?]*[ -/]*[@-~]|\u001b\][^\u0007]*\u0007|[\u0000-\u0008\u000b-\u001f\u007f-\u009f]/g, "")
-    .replaceAll("\t", " ")
-    .slice(0, MAX_LINE_CHARACTERS)
-    .trim();
-}
+const plain = (text: string) => plainLine(text).slice(0, MAX_LINE_CHARACTERS).trim();
 
 /** Ends the command with all problems of a build on stderr, each after the output of its hook. */
 export async function failByBuild(context: Context, problems: readonly BuildProblem[]): Promise<never> {

@@ -10,7 +10,7 @@ import { levelText } from "./loggers.ts";
 import { isSeen, type NearQuery } from "./meant/near.ts";
 import { numberMeant } from "./meant/number-meant.ts";
 import { aggregatesOf, columnsNamed, givesRows, pipeCondition } from "./pipe/pipe-facts.ts";
-import { PIPE_WORDS } from "./pipe-words.ts";
+import { DIRECTION_WORDS, PIPE_WORDS } from "./pipe-words.ts";
 import { printField } from "./print.ts";
 import { NOTHING_SEEN, type SeenFields } from "./seen-fields.ts";
 
@@ -343,15 +343,6 @@ function textForNumber(field: Field, value: Value, { seen, problems }: Context):
 
 const EXAMPLES = { number: "500", duration: "1s", bytes: "1mb" } as const;
 
-/** The words that are hardly the name of a field, but are read as one by `sort desc`. */
-const DIRECTIONS: Readonly<Record<string, "asc" | "desc">> = {
-  asc: "asc",
-  ascending: "asc",
-  desc: "desc",
-  descending: "desc",
-  dsc: "desc",
-};
-
 /** A warning for each direction that is read as a field, since no column is before it. */
 function directionsAlone({ source, pipes }: Pipeline): Problem[] {
   const problems: Problem[] = [];
@@ -360,9 +351,9 @@ function directionsAlone({ source, pipes }: Pipeline): Problem[] {
     if (pipe.kind !== "sort") continue;
     for (const [i, { span }] of pipe.keys.entries()) {
       const word = textOf(source, span);
-      if (!Object.hasOwn(DIRECTIONS, word)) continue;
+      if (!Object.hasOwn(DIRECTION_WORDS, word)) continue;
       const before = pipe.keys[i - 1]?.span;
-      const write = `${before === undefined ? "timestamp" : textOf(source, before)} ${DIRECTIONS[word]}`;
+      const write = `${before === undefined ? "timestamp" : textOf(source, before)} ${DIRECTION_WORDS[word]}`;
       problems.push({
         code: "query/direction-alone",
         severity: "warning",

@@ -45,7 +45,7 @@ export { type SortOrder, sortOrder } from "./pipe/sort-order.ts";
 export { lastInstantBefore, periodSeconds, stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, canonicalValue, compareCells, jsonText, keyOf } from "./pipe/values.ts";
-export { PIPE_WORDS } from "./pipe-words.ts";
+export { DIRECTION_WORDS, PIPE_WORDS } from "./pipe-words.ts";
 export { compilePredicate } from "./predicate.ts";
 export { printField, printQuery } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";

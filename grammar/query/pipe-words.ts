@@ -41,3 +41,12 @@ export const KEYWORD_DOCS: Readonly<Record<"by" | "as" | "asc" | "desc", string>
   asc: "The least first, which is usual.",
   desc: "The greatest first.",
 };
+
+/** Words for a direction that are hardly the name of a field, though `sort desc` reads them as one. */
+export const DIRECTION_WORDS: Readonly<Record<string, "asc" | "desc">> = {
+  asc: "asc",
+  ascending: "asc",
+  desc: "desc",
+  descending: "desc",
+  dsc: "desc",
+};

@@ -1,5 +1,5 @@
 import { lstatSync } from "node:fs";
-import { open, rename } from "node:fs/promises";
+import { open, readFile, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
 
@@ -47,10 +47,6 @@ export function readWithChecksum(text: string): unknown {
   return JSON.parse(text.slice(0, end));
 }
 
-/** The value as it was stored, if it has this list: another file of the store, in its place, has a right sum, too. */
-export const storedWith = <Stored extends object>(value: unknown, list: keyof Stored): Stored | undefined =>
-  Array.isArray((value as Stored | undefined)?.[list]) ? (value as Stored) : undefined;
-
 const sumLine = (json: string) => `{"sum":${crc32(json)}}\n`;
 
 /** The error code of a failed call to the system: ENOENT, EACCES, EIO. */
@@ -87,4 +83,21 @@ export class NewerVersion extends Error {
   constructor(path: string) {
     super(`${path} was written by a newer version of tool: start that version, or restore a backup of this one`);
   }
+}
+
+/**
+ * Reads a file that keeps a list with its checksum and the version of its form. Undefined if there is none, or a damaged one:
+ * another file of the store, in its place, has a right sum, but not this list. Throws NewerVersion and PlaceTaken.
+ */
+export async function readStoredList<Stored extends { readonly version: number }>(
+  path: string,
+  version: number,
+  list: keyof Stored,
+): Promise<{ readonly stored: Stored | undefined; readonly isDamaged: boolean }> {
+  refuseDirectory(path);
+  const text = await readFile(path, "utf8").catch(() => undefined);
+  const read = text === undefined ? undefined : (readWithChecksum(text) as Stored | undefined);
+  if (read !== undefined && read.version > version) throw new NewerVersion(path);
+  const stored = Array.isArray(read?.[list]) ? read : undefined;
+  return { stored, isDamaged: text !== undefined && stored === undefined };
 }

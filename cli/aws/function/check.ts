@@ -1,5 +1,6 @@
 import type { Lambda } from "@aws-sdk/client-lambda";
 import type { CheckResult } from "../../../runtime/lambda/check.ts";
+import { plainLine } from "../../output/plain-line.ts";
 import { PlatformError } from "../../platform/error.ts";
 
 export interface VersionToCheck {
@@ -100,7 +101,7 @@ function cannotRun(
   reason: string,
   output: readonly string[],
 ): PlatformError {
-  const lines = output.map(printable).filter((line) => line.trim() !== "");
+  const lines = output.map(plainLine).filter((line) => line.trim() !== "");
   const state = isFirst ? `${stage} was not created` : `${stage} stays as it was`;
   const hint = [
     ...(lines.length === 0 ? [] : ["the last lines of the app:", ...lines.map((line) => `  ${line}`)]),
@@ -108,10 +109,7 @@ function cannotRun(
   ];
   return new PlatformError(
     "deploy/cannot-run",
-    `version ${version} cannot run, so ${state}: ${printable(reason)}`,
+    `version ${version} cannot run, so ${state}: ${plainLine(reason)}`,
     hint.join("\n"),
   );
 }
-
-/** Lines are for a terminal, and the app wrote them. */
-const printable = (text: string) => text.replace(/\u001b\[[\d;]*m/g, "").replace(/[\p{Cc}\u2028\u2029]+/gu, " ");

@@ -1,13 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
-import {
-  NewerVersion,
-  printWithChecksum,
-  readWithChecksum,
-  refuseDirectory,
-  storedWith,
-  writeDurably,
-} from "../durable.ts";
+import { printWithChecksum, readStoredList, writeDurably } from "../durable.ts";
 import type { FolderIdentity } from "./folder-name.ts";
 import type { HeldEvents } from "./held-events.ts";
 
@@ -51,17 +43,9 @@ export class FolderList {
   /** `isKnown` is false if there is no readable list: then every folder that is there counts. Throws NewerVersion and PlaceTaken. */
   static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
     const path = join(directory, FOLDER_LIST);
-    refuseDirectory(path);
-    const text = await readFile(path, "utf8").catch(() => undefined);
-    const stored = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
-    if (stored !== undefined && stored.version > VERSION) throw new NewerVersion(path);
-    const read = storedWith<StoredList>(stored, "folders");
+    const { stored: read, isDamaged } = await readStoredList<StoredList>(path, VERSION, "folders");
     const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
-    return {
-      list: new FolderList(path, folders, read),
-      isKnown: read !== undefined,
-      isDamaged: read === undefined && text !== undefined,
-    };
+    return { list: new FolderList(path, folders, read), isKnown: read !== undefined, isDamaged };
   }
 
   get all(): ReadonlyMap<string, ListedFolder> {

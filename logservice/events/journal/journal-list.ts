@@ -1,12 +1,5 @@
 import { readFile } from "node:fs/promises";
-import {
-  NewerVersion,
-  printWithChecksum,
-  readWithChecksum,
-  refuseDirectory,
-  storedWith,
-  writeDurably,
-} from "../durable.ts";
+import { printWithChecksum, readStoredList, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
 import type { JournalLoss } from "../loss.ts";
 
 /**
@@ -37,12 +30,9 @@ export class JournalList {
 
   /** Throws NewerVersion and PlaceTaken. */
   static async open(path: string): Promise<JournalList> {
-    for (const one of [path, lossesPath(path)]) refuseDirectory(one);
-    const text = await readFile(path, "utf8").catch(() => undefined);
-    const read = text === undefined ? undefined : (readWithChecksum(text) as StoredList | undefined);
-    if (read !== undefined && read.version > VERSION) throw new NewerVersion(path);
-    const stored = storedWith<StoredList>(read, "files");
-    const list = new JournalList(path, stored, text !== undefined && stored === undefined);
+    refuseDirectory(lossesPath(path));
+    const { stored, isDamaged } = await readStoredList<StoredList>(path, VERSION, "files");
+    const list = new JournalList(path, stored, isDamaged);
     const losses = stored === undefined ? await readFile(lossesPath(path), "utf8").catch(() => "") : "";
     const kept = readWithChecksum(losses);
     if (Array.isArray(kept)) list.#losses = kept as JournalLoss[];
