@@ -1,5 +1,4 @@
 import { resolve } from "node:path";
-import { parseDuration } from "../../grammar/units/duration.ts";
 import {
   addToken,
   type Copied,
@@ -17,7 +16,7 @@ import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { type FailedResult, refused } from "../refused.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
-import { hstsSeconds } from "../service/hsts-seconds.ts";
+import { flagPeriod } from "../service/flag-period.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
 import { printLink } from "../service/print-link.ts";
 import { smsSettings } from "../service/sms-settings.ts";
@@ -87,7 +86,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       );
     }
     const limits = readTeamLimits(io.env.TOOL_TEAM_LIMITS ?? "");
-    const hsts = hstsSeconds(flags.hsts);
+    const hsts = flagPeriod("--hsts", flags.hsts, "write --hsts 1d, or --hsts 0s for none");
     if (!hsts.ok) return context.misuse(hsts.problems[0].message, hsts.problems[0].hint);
     if (!limits.ok) return context.misuse(`TOOL_TEAM_LIMITS: ${limits.problems.join("; ")}`, TEAM_LIMITS_FORM);
     const stopped = new Promise<"SIGINT" | "SIGTERM" | "SIGHUP">((done) => {
@@ -117,7 +116,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       people,
       notify,
       limits: limits.value,
-      hstsSeconds: hsts.value,
+      hstsSeconds: hsts.value === undefined ? undefined : Math.floor(hsts.value / 1000),
       signInCommand: signInCommand("<email>", flags.data ?? folder),
     });
     const { url, webUrl } = running;
@@ -219,13 +218,9 @@ function readExpires(
   written: string | undefined,
   nowMs: number,
 ): { readonly ok: true; readonly value: string | undefined } | FailedResult {
-  if (written === undefined) return { ok: true, value: undefined };
-  const period = parseDuration(written);
-  if (!period.ok)
-    return refused(
-      `--expires ${written} is not a time: ${period.problems[0]!.message}`,
-      period.problems[0]!.hint ?? "write --expires 30d",
-    );
+  const period = flagPeriod("--expires", written, "write --expires 30d");
+  if (!period.ok) return period;
+  if (period.value === undefined) return { ok: true, value: undefined };
   const at = new Date(nowMs + period.value);
   if (period.value === 0 || Number.isNaN(at.getTime()) || at.getUTCFullYear() > 9999)
     return refused(`--expires ${written} is ${period.value === 0 ? "now" : "too late"}`, "write --expires 30d");

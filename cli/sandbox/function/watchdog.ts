@@ -118,7 +118,10 @@ function startWatchdog(): Watchdog {
     });
     child.unref();
     // Somebody ended it, or it could not be started: until the next one functions run without a watchdog.
+    let isOver = false;
     const again = () => {
+      if (isOver) return;
+      isOver = true;
       pipe = undefined;
       const pauseMs = systemClock.monotonicMs() - startedMs < RESTART_PAUSE_MS ? RESTART_PAUSE_MS : 0;
       systemClock.after(pauseMs, start, { isBackground: true });
