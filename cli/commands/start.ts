@@ -14,6 +14,7 @@ import { appEnvironment } from "../project/app-environment.ts";
 import { type ResolvedProject, resolveProject } from "../project/resolve-config.ts";
 import { stageVariables } from "../stage-variables.ts";
 import { type Address, parseAddress } from "../start/address.ts";
+import { compileFirst } from "../start/compile-first.ts";
 import { entryView } from "../start/entry-view.ts";
 import { showFailureOnce } from "../start/failed-starts.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
@@ -81,7 +82,14 @@ export async function start(context: Context, options: Options<"start">): Promis
     view.show(shown(entries));
   };
 
+  const exitCode = () => (stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted);
+
   try {
+    await compileFirst(context, project.command, {
+      env: appEnvironment(context, project.config, STAGE, variables),
+      say: note,
+    });
+    if (stop.signal.aborted) return exitCode();
     const listening = await listen(context, { ...project, variables }, address, {
       log,
       isDefault: options.address === undefined,
@@ -89,15 +97,7 @@ export async function start(context: Context, options: Options<"start">): Promis
     });
     server = listening;
     const { host, port } = server;
-    // A browser cannot open the address that means all addresses.
-    const url = server.url.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
-    // Without colors: editors wait for this line.
-    note(`${project.config.name} is at ${url}`);
-    const names = Object.keys(variables).sort();
-    const own = names.filter((name) => io.env[name] === undefined);
-    if (own.length > 0) note(`Variables of tool env: ${shortList(own)}`);
-    const others = names.filter((name) => !own.includes(name));
-    if (others.length > 0) note(`Variables of the shell that replace those of tool env: ${shortList(others)}`);
+    const url = announce(context, server.url, { ...project, variables }, note);
     // Which team that is may depend on what was signed in to last.
     if (service !== undefined) note(`Its log goes to the ${service.place}`);
     if (address.isExposed) note(`It listens on ${host}: other machines can reach it.`);
@@ -126,10 +126,24 @@ export async function start(context: Context, options: Options<"start">): Promis
     await Promise.all([developmentLog.close(), shipper?.close()]);
     release();
   }
-  const code = stoppedBy === undefined || stoppedBy === "SIGTERM" ? EXIT.ok : EXIT.interrupted;
+  const code = exitCode();
   // Nobody reads the rest of the output, perhaps for ever.
   if (!(await view.close())) io.exitNow(code);
   return code;
+}
+
+/** Says where the app is, and which variables it has; returns the address for a browser on this machine. */
+function announce({ io }: Context, listening: string, project: Started, note: (text: string) => void): string {
+  // A browser cannot open the address that means all addresses.
+  const url = listening.replace(/\/\/(?:0\.0\.0\.0|\[::\])(?=[:/]|$)/, "//localhost");
+  // Without colors: editors wait for this line.
+  note(`${project.config.name} is at ${url}`);
+  const names = Object.keys(project.variables).sort();
+  const own = names.filter((name) => io.env[name] === undefined);
+  if (own.length > 0) note(`Variables of tool env: ${shortList(own)}`);
+  const others = names.filter((name) => !own.includes(name));
+  if (others.length > 0) note(`Variables of the shell that replace those of tool env: ${shortList(others)}`);
+  return url;
 }
 
 /** Creates the sender of entries to a log service, for the project with the app's name. */

@@ -1,8 +1,10 @@
 // `tool start` from outside: a real app behind the real proxy, its log, and that nothing is left running.
-import { readFile, rename, writeFile } from "node:fs/promises";
+import { existsSync } from "node:fs";
+import { chmod, readFile, rename, writeFile } from "node:fs/promises";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import t from "tap";
+import { compilationOf } from "../../../cli/start/compile-first.ts";
 import { entriesIn, isRunning, listening, spawnTool, startTool, tool } from "../../support/cli.ts";
 import { until } from "../../support/until.ts";
 
@@ -56,6 +58,61 @@ t.test("start, ask, read the log, stop", async (t) => {
     },
   ]);
   t.equal((await readFile(join(cwd, ".tool/.gitignore"), "utf8")).trim(), "*");
+});
+
+t.test("what go run compiles is compiled before the app is timed", async (t) => {
+  const rows: [command: string, compilation: string | undefined][] = [
+    ["go run .", "go build -o /dev/null ."],
+    ["exec go run ./cmd/shop --verbose", "go build -o /dev/null ./cmd/shop"],
+    ["go run main.go store.go 8080", "go build -o /dev/null main.go store.go"],
+    ["go run . && echo done", "go build -o /dev/null ."],
+    ["go run -race .", undefined],
+    ["go run example.com/shop@latest", undefined],
+    ['go run "$SHOP"', undefined],
+    ["go version", undefined],
+    ["node app.js", undefined],
+  ];
+  for (const [command, compilation] of rows) t.equal(compilationOf(command), compilation, command);
+
+  // A compiler that says what it was asked, and whose programs are this app.
+  const compiler = `#!/bin/sh
+echo "$*" >>asked
+case $1 in
+  build) [ ! -e refused ] || exit 1; [ ! -e endless ] || exec sleep 600;;
+  run) exec node shop.cjs;;
+esac
+`;
+  const files = {
+    "tool.json": '{ "name": "shop" }',
+    "main.go": "package main\n",
+    "shop.cjs": APP,
+    bin: { go: compiler },
+  };
+  const begin = async (cwd: string) => {
+    await chmod(join(cwd, "bin/go"), 0o755);
+    return { PATH: `${join(cwd, "bin")}:${process.env.PATH}` };
+  };
+  const compilerCalls = async (cwd: string) => (await readFile(join(cwd, "asked"), "utf8")).trim().split("\n");
+  await t.test("once, and what it refuses is said by the start", async (t) => {
+    for (const extra of [{}, { refused: "" }]) {
+      const cwd = t.testdir({ ...files, ...extra });
+      const { running, url } = await startTool(cwd, [], await begin(cwd));
+      t.teardown(() => running.kill("SIGKILL"));
+      t.equal((await fetch(url)).status, 200);
+      t.strictSame(await compilerCalls(cwd), ["build -o /dev/null .", "run ."]);
+      t.match(running.stdout(), /^Compiling: go build -o \/dev\/null \.$/m);
+      running.kill("SIGTERM");
+      t.equal((await running.ended).code, 0);
+    }
+  });
+  await t.test("a signal ends it, and nothing starts", async (t) => {
+    const cwd = t.testdir({ ...files, endless: "" });
+    const running = spawnTool(["start"], { cwd, env: await begin(cwd) });
+    await until("the compiler to run", () => existsSync(join(cwd, "asked")));
+    running.kill("SIGINT");
+    t.equal((await running.ended).code, 130);
+    t.strictSame(await compilerCalls(cwd), ["build -o /dev/null ."]);
+  });
 });
 
 t.test(
