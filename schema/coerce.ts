@@ -1,7 +1,7 @@
 import type { Fix, Span, TextEdit } from "../grammar/problem.ts";
 import { parseDuration } from "../grammar/units/duration.ts";
 import { spaced } from "./edits.ts";
-import { type ArrayNode, isJson, type Node, type StringNode } from "./json.ts";
+import { type ArrayNode, isJson, type Node, plainValue, type StringNode } from "./json.ts";
 import { resolve, type Schema } from "./keywords.ts";
 
 /** The value that was meant by one of the wrong type. */
@@ -38,6 +38,7 @@ const READINGS: readonly ((written: Written) => Coerced | undefined)[] = [
   asNumber,
   asBoolean,
   asWhole,
+  rulesByPattern,
   outOfArray,
   outOfObject,
   asDuration,
@@ -128,6 +129,56 @@ function asWhole(written: Written): Coerced | undefined {
   if (node.type !== "number" || !types.includes("integer")) return undefined;
   const near = Math.max(schema.minimum ?? -Infinity, Math.min(schema.maximum ?? Infinity, Math.round(node.value)));
   return Number.isSafeInteger(near) ? suggested(literal(written, near)) : undefined;
+}
+
+/** `[{ "from": "/a", "to": "/b" }]`, as other formats of configuration have it, for rules by their patterns. */
+function rulesByPattern({ node, types, schema }: Written): Coerced | undefined {
+  if (node.type !== "array" || node.items.length === 0 || !types.includes("object")) return undefined;
+  const { propertyNames, additionalProperties } = schema;
+  if (propertyNames?.["x-language"] !== "route" || typeof additionalProperties !== "object") return undefined;
+  const { title } = resolve(additionalProperties) as Schema & { title?: string };
+  const rules: Record<string, object | undefined> = {};
+  for (const item of node.items) {
+    if (item.type !== "object") return undefined;
+    const { pattern, ...others } = withOurNames(plainValue(item) as object);
+    if (typeof pattern !== "string" || Object.hasOwn(rules, pattern)) return undefined;
+    rules[pattern] = title === "Redirect" ? redirectOf(others) : headersOf(others);
+  }
+  // Empty, as what is wrong in one of them has no place of its own.
+  const meant = nodeOf({}, node.span);
+  if (Object.values(rules).includes(undefined)) {
+    return { node: meant, wording: `{ ${JSON.stringify(Object.keys(rules)[0])}: { ... } }`, fix: undefined };
+  }
+  const wording = spaced(rules);
+  const fix: Fix = { ...replaced("Write the rules by their patterns", node, wording), isSuggestion: true };
+  return { node: meant, wording, fix };
+}
+
+const RULE_NAMES: Readonly<Record<string, string>> = {
+  ...Object.fromEntries(["from", "source", "src", "path", "for", "pattern"].map((name) => [name, "pattern"])),
+  ...Object.fromEntries(["to", "destination", "dest", "target", "url"].map((name) => [name, "location"])),
+  ...Object.fromEntries(["statusCode", "status_code", "code"].map((name) => [name, "status"])),
+  values: "headers",
+};
+
+const withOurNames = (rule: object): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(rule).map(([name, value]) => [RULE_NAMES[name] ?? name, value]));
+
+function redirectOf({ location, status, permanent, ...others }: Record<string, unknown>): object | undefined {
+  if (typeof location !== "string" || Object.keys(others).length > 0) return undefined;
+  // As those formats have it that know the word.
+  const code = typeof permanent === "boolean" ? (permanent ? 308 : 307) : status;
+  return code === undefined ? { location } : { location, status: code };
+}
+
+/** An object of texts, or a list of names with values. */
+function headersOf({ headers, ...others }: Record<string, unknown>): object | undefined {
+  if (Object.keys(others).length > 0 || typeof headers !== "object" || headers === null) return undefined;
+  const entries = Array.isArray(headers)
+    ? headers.map((one) => [one?.key ?? one?.name, one?.value] as const)
+    : Object.entries(headers);
+  const isText = entries.length > 0 && entries.every((entry) => entry.every((text) => typeof text === "string"));
+  return isText ? Object.fromEntries(entries) : undefined;
 }
 
 /** `["app"]` for one value, `[{ ... }]` for an object. */

@@ -57,9 +57,9 @@ export function* checkLanguages(
   };
   // A project's own templates may use a variable called color for anything.
   const ownPages = memberOf(memberOf(root, "error_pages")?.value, "dir") !== undefined;
-  const strings: { readonly language: string; readonly node: StringNode }[] = [];
-  eachLanguage(root, toolSchema as Schema, (language, node) => strings.push({ language, node }));
-  for (const [i, { language, node }] of strings.entries()) {
+  const strings: { readonly language: string; readonly node: StringNode; readonly value: Node | undefined }[] = [];
+  eachLanguage(root, toolSchema as Schema, (language, node, { value }) => strings.push({ language, node, value }));
+  for (const [i, { language, node, value }] of strings.entries()) {
     if (i % STRINGS_PER_STEP === STRINGS_PER_STEP - 1) yield;
     if (language === "color" && ownPages) continue;
     if (language.startsWith("ref:")) checkReference(report, root, language.slice("ref:".length), node);
@@ -67,11 +67,20 @@ export function* checkLanguages(
       const read = language === "query" ? queryReader(log.fields) : LANGUAGES[language];
       if (read === undefined) throw new Error(`the schema names the language ${language}, which has no check`);
       const parsed = memory.ofText(language === "query" ? `query ${log.key}` : language, node.value, read);
-      if (!parsed.ok) report.inside(node, parsed.problems);
-      else if (parsed.value !== undefined) kept[language]?.set(node, parsed.value);
+      if (!parsed.ok) {
+        const isRule = value === undefined || value.type === "object";
+        report.inside(node, isRule ? parsed.problems : parsed.problems.map(withoutSlash));
+      } else if (parsed.value !== undefined) kept[language]?.set(node, parsed.value);
     }
   }
   return { routes, locations, durationsMs, globs, queries };
+}
+
+/** A key without a rule is hardly a pattern that lacks only its slash. */
+function withoutSlash(problem: Problem): Problem {
+  if (problem.code !== "route/missing-slash") return problem;
+  const { fix: _, ...rest } = problem;
+  return { ...rest, hint: 'a path pattern belongs here, such as "/*"' };
 }
 
 /** A few milliseconds of work. */
@@ -84,6 +93,8 @@ export interface LanguagePlace {
   /** The schema of the string, or of the value of the key. */
   readonly schema: Schema;
   readonly isKey: boolean;
+  /** Of the member whose key it is; undefined for others, and if there is none. */
+  readonly value?: Node | undefined;
 }
 
 /** Calls back for every string in an `x-language`, in the order of the text. */
@@ -112,7 +123,7 @@ export function eachLanguage(
       const inner = property ?? (typeof additionalProperties === "object" ? additionalProperties : undefined);
       path.push(key.value);
       const ofKey = propertyNames?.["x-language"];
-      if (ofKey !== undefined) visit(ofKey, key, { path, schema: resolve(inner ?? {}), isKey: true });
+      if (ofKey !== undefined) visit(ofKey, key, { path, schema: resolve(inner ?? {}), isKey: true, value });
       if (inner !== undefined && value !== undefined) walk(value, inner);
       path.pop();
     }

@@ -33,16 +33,20 @@ export function maskProblems(text: string, problems: readonly Problem[]): readon
       const said = values.reduce((rest, value) => rest.replaceAll(value, "***"), words);
       return isOfValue ? maskQuoted(said) : said;
     };
-    const maskFix = (fix: Fix): Fix => ({ ...fix, title: mask(fix.title) });
+    // Followed to the letter, the asterisks would become the value.
+    const maskRemedy = (words: string) => mask(words).replace(/^(?:write|Change to) "\*+"$/, whatWasMeant);
+    const maskFix = (fix: Fix): Fix => ({ ...fix, title: maskRemedy(fix.title) });
     return {
       ...problem,
       message: mask(problem.message),
-      ...(problem.hint !== undefined && { hint: mask(problem.hint) }),
+      ...(problem.hint !== undefined && { hint: maskRemedy(problem.hint) }),
       ...(problem.fix !== undefined && { fix: maskFix(problem.fix) }),
       ...(problem.alternatives !== undefined && { alternatives: problem.alternatives.map(maskFix) }),
     };
   });
 }
+
+const whatWasMeant = (words: string) => (words.startsWith("write") ? "write it in quotes" : "Write it in quotes");
 
 const touches = (one: Span, other: Span) =>
   one.start < Math.max(other.end, other.start + 1) && other.start < Math.max(one.end, one.start + 1);

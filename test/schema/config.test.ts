@@ -170,6 +170,12 @@ t.test("no problem quotes the value of a variable", (t) => {
     checkConfig('{"name":"A","environment":{"B":"1"}}').problems,
   );
   t.match(wrong!.message, /"A"/, "what is no value is quoted as before");
+  for (const value of ["1", "true", "7272727272"]) {
+    const text = `{"name":"a","environment":{"DB_KEY":${value}}}`;
+    const [problem] = maskProblems(text, checkConfig(text).problems);
+    t.equal(problem!.hint, "write it in quotes", `${value} is not to be replaced by asterisks`);
+    t.equal(problem!.fix!.title, "Write it in quotes");
+  }
   t.end();
 });
 

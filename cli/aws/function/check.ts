@@ -46,7 +46,7 @@ function ofResult(version: VersionToCheck, result: CheckResult): CheckOutcome {
   const isFailure = status >= 500;
   return {
     text: `GET / ${status}`,
-    remark: isFailure ? `the app answered GET / with ${status}: tool logs -s ${version.stage} may say why` : undefined,
+    remark: isFailure ? `the app answered GET / with ${status}: tool logs ${version.stage} may say why` : undefined,
   };
 }
 
