@@ -31,6 +31,17 @@ export async function readConfigFile(
   return { config, text };
 }
 
+/** Whether `readConfigFile` would not end the command; says nothing. */
+export async function isConfigValid(context: Context): Promise<boolean> {
+  const file = await readTextFile(join(context.directory, CONFIG_FILE));
+  if (!file.ok) return false;
+  const { config, problems } = checkConfig(file.value, {
+    directory: diskDirectory(context.directory),
+    triesFixes: false,
+  });
+  return config !== undefined && !problems.some(isError);
+}
+
 /**
  * The same for `tool env`, which is how what is wrong with `environment` is put right: problems there do not count, and
  * warnings are not shown.

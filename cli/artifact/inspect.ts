@@ -45,6 +45,18 @@ export function inspect(
   for (const { file } of [...(config.inject?.head ?? []), ...(config.inject?.body ?? [])] as Injection[]) {
     if (file !== undefined) requireFile(plain(file), `inject puts ${file} into pages, and it is not in the deployment`);
   }
+  const site = inference.type === "static" ? plain(config.static?.dir ?? ".").replace(/\/+$/, "") : undefined;
+  if (site !== undefined && !files.some(({ name }) => site === "" || site === "." || name.startsWith(`${site}/`))) {
+    const left = leftOut.find(({ path }) => path === `${site}/`);
+    problems.push({
+      code: "artifact/empty-site",
+      message: `static.dir is ${site}, and the deployment has no file of it`,
+      hint:
+        left === undefined
+          ? "does the build create it? Write the command that does as hooks.build"
+          : `${left.path} is left out: ${left.reason}`,
+    });
+  }
   const started = program === undefined ? undefined : byName.get(program);
   const foreignProgram = started?.kind === "file" ? foreignTarget(fileHead(started.path)) : undefined;
   if (foreignProgram !== undefined) {
@@ -78,6 +90,17 @@ export function inspect(
           : `${left.path} is left out: ${left.reason}`,
     });
   }
+  const databases = inference.type === "static" ? [] : files.filter(({ name }) => isDatabase(name));
+  if (databases.length > 0) {
+    const [{ name }] = databases as [FoundFile];
+    const others = databases.length - 1;
+    const more = others === 0 ? "" : others === 1 ? ", as is one more" : `, as are ${others} more`;
+    warnings.push({
+      code: "artifact/database",
+      message: `${name} is deployed with the rows that it has now${more}, and what an instance writes to it is lost`,
+      hint: `keep data in a database service; a line ${name} in .toolignore leaves it out`,
+    });
+  }
   const development = developmentPackages(files, directory);
   if (development !== undefined) warnings.push(development);
   if (servesStatic(withDefaults({ ...config, type: inference.type }, { env: {} }))) {
@@ -101,6 +124,11 @@ function programOf(command: string): string | undefined {
   if (words[0] === "npm" && (words[1] === "start" || words[1] === "run")) return "package.json";
   const script = /^(?:node|python3?|java -jar) ([\w./-]+\.(?:[cm]?js|py|jar))(?: |$)/.exec(words.join(" "))?.[1];
   return script === undefined || script.startsWith("/") ? undefined : plain(script);
+}
+
+/** A database in a file. Those of packages are parts of programs. */
+function isDatabase(name: string): boolean {
+  return /\.(?:sqlite3?|db3?|duckdb)$/i.test(name) && !/(?:^|\/)(?:node_modules|\.pypath|vendor)\//.test(name);
 }
 
 function plain(path: string): string {

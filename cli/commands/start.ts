@@ -4,7 +4,7 @@ import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
 import { type RunningServer, serve } from "../../runtime/index.ts";
 import { type Config, forStage, type ResolvedConfig } from "../../schema/index.ts";
-import { CONFIG_FILE, readConfigFile } from "../config-file.ts";
+import { CONFIG_FILE, isConfigValid, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import type { StopSignal } from "../io.ts";
 import { openInBrowser } from "../open-in-browser.ts";
@@ -113,13 +113,15 @@ export async function start(context: Context, options: Options<"start">): Promis
       async () => {
         const changed = await context.attempt(readProject(context, options));
         if (changed === undefined) {
-          await context.say(`${CONFIG_FILE} has errors: the app keeps its previous configuration.`);
-          return;
+          await context.say("The app keeps its previous configuration until that is mended.");
+          // What else it refuses does not change with other files.
+          return isConfigValid(context);
         }
         const restarted = await listening.change(serveOptions(context, { ...changed, variables }, { host, port, log }));
         note(`${CONFIG_FILE} reloaded; ${restarted ? "app restarts" : "app keeps running"}.`);
+        return true;
       },
-      { signal: stop.signal, clock: io.clock },
+      { signal: stop.signal, clock: io.clock, isMended: () => isConfigValid(context) },
     );
   } finally {
     await server?.close();

@@ -33,6 +33,7 @@ export async function tellOfChangedProgram(
   const changed = async () => {
     say(`${file} changed, and the app still runs the old one: ${remedy}`);
     once.abort();
+    return true;
   };
   await watchFile(join(directory, file), disk.read(file) ?? "", changed, {
     signal: AbortSignal.any([signal, once.signal]),

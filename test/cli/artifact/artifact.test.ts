@@ -710,6 +710,40 @@ t.test("what will not run is said before it is deployed", async (t) => {
       ],
     },
     {
+      name: "a static site whose folder is not there",
+      files: { "tool.json": '{ "name": "app", "type": "static", "static": { "dir": "./dist/" } }', "index.html": "" },
+      code: 1,
+      stderr: [
+        'tool.json:1:55: warning: there is no directory "./dist/" [config/missing-directory]',
+        '  1 | { "name": "app", "type": "static", "static": { "dir": "./dist/" } }',
+        "    |                                                       ^^^^^^^^^",
+        "    = it must exist after the build",
+        "error: static.dir is dist, and the deployment has no file of it",
+        "  does the build create it? Write the command that does as hooks.build",
+      ],
+    },
+    {
+      name: "a static site whose folder is left out",
+      files: {
+        "tool.json": '{ "name": "app", "type": "static", "static": { "dir": "public" }, "hooks": { "build": "true" } }',
+        "public/index.html": "",
+        ".toolignore": "public",
+      },
+      code: 1,
+      stderr: [
+        "error: static.dir is public, and the deployment has no file of it",
+        "  public/ is left out: line 1 of .toolignore: public",
+      ],
+    },
+    {
+      name: "databases of the app, and one of a package",
+      files: { ...NODE_APP, "data/app.db": "", "test.SQLITE3": "", "node_modules/geo/ip.db": "" },
+      stderr: [
+        "warning: data/app.db is deployed with the rows that it has now, as is one more, and what an instance writes to it is lost",
+        "  keep data in a database service; a line data/app.db in .toolignore leaves it out",
+      ],
+    },
+    {
       name: "a program for this machine",
       files: go(MACH_O_ARM64),
       code: 1,

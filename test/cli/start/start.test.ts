@@ -178,7 +178,7 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
   const { running, url } = await startTool(cwd);
   const before = await ask(url);
   await writeFile(path, '{ "name": "app", "memroy": 1 }');
-  await until("the problem", () => running.stderr().includes("tool.json has errors"));
+  await until("the problem", () => running.stderr().includes("keeps its previous configuration"));
   t.match(running.stderr(), /^tool\.json:1:18: error: .*memroy/);
   t.equal((await ask(url)).pid, before.pid, "the app goes on");
 
@@ -206,6 +206,23 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
   t.not(after.pid, before.pid);
   t.equal(after.a, "new");
   t.equal(isRunning(Number(before.pid)), false, "the old app is gone");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
+t.test("a change that another file's fault kept back is in force once that is mended", async (t) => {
+  const cwd = t.testdir({ ...project(), errors: { "404.html": "{{.Nope" } });
+  const { running, url } = await startTool(cwd);
+  t.teardown(() => running.kill("SIGKILL"));
+  const change = { name: "app", headers: { "/*": { "X-New": "1" } }, error_pages: { dir: "errors" } };
+  await writeFile(join(cwd, "tool.json"), JSON.stringify(change));
+  await until("the problem", () => running.stderr().includes("until that is mended"));
+  t.match(running.stderr(), /^errors\/404\.html:1:\d+: error: /m);
+  t.equal((await fetch(url)).headers.get("x-new"), null);
+  await writeFile(join(cwd, "errors/404.html"), "gone");
+  await until("the change", () => running.stdout().includes("tool.json reloaded; "));
+  t.equal((await fetch(url)).headers.get("x-new"), "1");
+  t.equal(running.stderr().split("until that is mended").length, 2, "the problem is said once");
   running.kill("SIGTERM");
   await running.ended;
 });
