@@ -93,7 +93,7 @@ export interface LanguagePlace {
   /** The schema of the string, or of the value of the key. */
   readonly schema: Schema;
   readonly isKey: boolean;
-  /** Of the member whose key it is; undefined for others, and if there is none. */
+  /** The value of the member whose key it is; undefined for others, and if there is none. */
   readonly value?: Node | undefined;
 }
 

@@ -114,7 +114,7 @@ export async function start(context: Context, options: Options<"start">): Promis
         const changed = await context.attempt(readProject(context, options));
         if (changed === undefined) {
           await context.say("The app keeps its previous configuration until that is mended.");
-          // What else it refuses does not change with other files.
+          // Other reasons to refuse it do not change with other files.
           return isConfigValid(context);
         }
         const restarted = await listening.change(serveOptions(context, { ...changed, variables }, { host, port, log }));
