@@ -183,6 +183,48 @@ t.test("a question over events in memory parses only those that came since the f
   }
 });
 
+t.test("a filter of fields reads columns from the second time on, and no event afterwards", async (t) => {
+  const rows: [text: string, mostFirst: number, again: string][] = [
+    // The lines that may be selected are found by their bytes: only these are parsed.
+    ["status >= 500 | count by path", 300, "status < 300 | count by path"],
+    ["status = 503 and level = error | count by path", 300, "path = /p1 or status = 500 | count by path"],
+    ["status in (500, 503) | stats sum(size) by path", 400, "status >= 500 | stats max(size), count(size) by path"],
+    // Of such a query bytes say nothing, so that all are parsed.
+    ["not status = 200 | count by path", 1000, "not status in (200, 404) | count by path"],
+    ["not exists user | count by path", 1000, 'user = "" or not user | count by path'],
+    ["user != null | count by path", 1000, "user = null | count by path"],
+  ];
+  const STATUS = [200, 201, 301, 404, 500, 200, "200", [200, 404], 503, undefined];
+  const USER = [null, undefined, "", "a", 0, -0, false, { name: "a" }, [null], [["a"]], []];
+  const some = (first: number, count: number) =>
+    Array.from({ length: count }, (_, at): NewEvent => {
+      const n = first + at;
+      const fields = { status: STATUS[n % STATUS.length], path: `/p${n % 7}`, size: n, user: USER[n % USER.length] };
+      const timestamp = new Date(BEGIN_MS + n * 1000).toISOString();
+      return { id: `e${n}`, timestamp, level: n % 10 === 8 ? "err" : "info", message: `m${n}`, fields };
+    });
+  for (const [text, mostFirst, again] of rows) {
+    const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
+    const append = async (events: readonly NewEvent[]) => {
+      for (const one of [oracle, store]) await one.append("app", events);
+    };
+    const parsed = async (text: string) => {
+      const before = store.metrics().newest_lines_parsed_total!;
+      const [expected, actual] = [await oracle.aggregate(queryOf(text)), await store.aggregate(queryOf(text))];
+      t.equal(differenceOf(expected, actual), undefined, text);
+      return store.metrics().newest_lines_parsed_total! - before;
+    };
+    await append(some(0, 1000));
+    const first = await parsed(text);
+    t.ok(first > 0 && first <= mostFirst, `${text}: ${first} lines`);
+    t.equal(await parsed(text), 1000 - first, `${text}: the others`);
+    t.equal(await parsed(text), 0, `${text}: again`);
+    t.equal(await parsed(again), 0, `${again}: of the same fields`);
+    await append(some(1000, 23));
+    t.equal(await parsed(text), 23, `${text}: those that came since`);
+  }
+});
+
 t.test("columns of memtables keep to their share of memory", async (t) => {
   const budget = new ColumnBudget(60_000);
   const request = (text: string, use: ColumnRequest["use"] = "values") => {

@@ -58,7 +58,7 @@ export class MemoryGroups {
       }
       let groups = node.get(GROUP) as readonly Group[] | undefined;
       if (groups === undefined) {
-        const values = by.map(({ codes, values }) => values[codes[place]!]);
+        const values = by.map(({ codes, values }) => values[codes[place]!] ?? null);
         const steps = hasSteps ? [step] : [];
         const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
         groups = rows.map((cells) => this.#groupOf([...steps, ...cells]));

@@ -221,7 +221,7 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
       else sums.add(event);
     },
     ...(sums !== undefined && {
-      memtable: (view, levels) => addColumns(context, { view, levels }, { plan, sums, firstMs }),
+      memtable: (view) => addColumns(context, view, { plan, sums, firstMs }),
     }),
   });
   if (sums !== undefined) for (const row of sums.rows()) summaries.push(row);
