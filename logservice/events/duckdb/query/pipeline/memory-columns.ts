@@ -8,13 +8,15 @@ import type { ColumnRequest, ValueColumn } from "../../../memtable-columns.ts";
 import type { MemtableView } from "../../../memtables.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { MemoryGroups } from "./memory-groups.ts";
-import type { GroupPlan } from "./plan.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
 
 const SPAN = { start: 0, end: 0 };
 const LEVEL: ColumnRequest = {
   column: { path: [{ kind: "key", key: "level", span: SPAN }], span: SPAN },
   use: "values",
 };
+
+const USES: Partial<Record<AggregateInput["use"], ColumnRequest["use"]>> = { number: "numbers", key: "values" };
 
 interface Grouping {
   readonly plan: GroupPlan;
@@ -35,9 +37,7 @@ export async function addColumns(
   const { columns: columnFilter } = selection;
   if (columnFilter === undefined) return false;
   const by = plan.by.map((column): ColumnRequest => ({ column, use: "values" }));
-  const inputs = plan.inputs.map(
-    ({ column, use }): ColumnRequest => ({ column, use: use === "number" ? "numbers" : "presence" }),
-  );
+  const inputs = plan.inputs.map(({ column, use }): ColumnRequest => ({ column, use: USES[use] ?? "presence" }));
   const requests = [...by, ...inputs, ...columnFilter.requests];
   if (selection.filter !== undefined && !isOfLevels(columnFilter) && !events.columns.isWorth(requests)) return false;
   // That of the levels comes with the first question: it costs little, and many questions are of some levels.

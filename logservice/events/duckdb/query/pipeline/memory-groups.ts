@@ -1,34 +1,67 @@
 import { type Cell, combinations, keyOf, readOfField } from "../../../../../grammar/query/index.ts";
-import type { MemtableColumn, NumberColumn, ValueColumn } from "../../../memtable-columns.ts";
+import { type MemtableColumn, NumberColumn, type ValueColumn } from "../../../memtable-columns.ts";
 import { type Event, tooMuch } from "../../../store.ts";
-import { type GroupPlan, hasPositions } from "./plan.ts";
+import { type AggregateInput, type GroupPlan, hasPositions, needsValues } from "./plan.ts";
 import type { SummaryNumbers, SummaryRow } from "./summarized.ts";
 
-/** Whether a row for each group is enough: no function needs the values themselves or the places of events. */
-export const needsGroupsOnly = (plan: GroupPlan): boolean =>
-  !hasPositions(plan) &&
-  plan.inputs.every(({ use }) => use === "presence" || use === "number") &&
-  plan.aggregates.every(({ kind }) => kind.name !== "pNN");
+/** Whether a row for each group is enough: no function needs the places of events. */
+export const needsGroupsOnly = (plan: GroupPlan): boolean => !hasPositions(plan);
 
 /** With the text for SQL some hundred bytes each. */
 const MOST_GROUPS = 500_000;
+/** Numbers of percentiles, 8 bytes each; and of each group the different values, of which a set holds some 30. */
+const MOST_NUMBERS = 4_000_000;
+const MOST_DIFFERENT = 1_000_000;
+
+/** What is known of a group of events. */
+export interface Group {
+  readonly cells: readonly Cell[];
+  events: number;
+  readonly inputs: readonly Numbers[];
+}
+
+/** A group with the values that percentiles and distinct values need. */
+export interface GroupValues {
+  readonly cells: readonly Cell[];
+  readonly events: number;
+  /** For each input its numbers or its different values; for `presence` how many there are. */
+  readonly values: readonly (readonly Cell[] | number)[];
+  /** For each input of numbers: values that are none. */
+  readonly leftOut: readonly number[];
+}
+
+interface Input {
+  readonly read: (event: Event) => unknown;
+  readonly use: AggregateInput["use"];
+  /** For `key`: the different values of all groups. */
+  readonly dictionary: Dictionary;
+}
 
 /**
  * Adds up events that are looked at one by one, in a row for each group. SQL gets these rows, and not the different values of
- * a million events.
+ * a million events; or none, if there are no other events.
  */
 export class MemoryGroups {
   readonly #by: readonly ((event: Event) => unknown)[];
-  readonly #inputs: readonly { readonly read: (event: Event) => unknown; readonly isNumber: boolean }[];
+  readonly #inputs: readonly Input[];
   readonly #stepOf: ((event: Event) => number) | undefined;
+  readonly #keepsNumbers: boolean;
   readonly #groups: GroupNode = new Map();
   readonly #all: Group[] = [];
+  #numbers = 0;
+  #different = 0;
 
   /** `stepOf` gives the number of the step of time that an event is in. */
-  constructor({ by, inputs }: GroupPlan, stepOf: ((event: Event) => number) | undefined) {
+  constructor(plan: GroupPlan, stepOf: ((event: Event) => number) | undefined) {
+    const { by, inputs } = plan;
     this.#by = by.map(readOfField);
-    this.#inputs = inputs.map(({ column, use }) => ({ read: readOfField(column), isNumber: use === "number" }));
+    this.#inputs = inputs.map(({ column, use }) => ({ read: readOfField(column), use, dictionary: new Dictionary() }));
     this.#stepOf = stepOf;
+    this.#keepsNumbers = needsValues(plan);
+  }
+
+  get groups(): readonly Group[] {
+    return this.#all;
   }
 
   add(event: Event): void {
@@ -43,9 +76,39 @@ export class MemoryGroups {
    * are looked up by the codes of their values.
    */
   adder(by: readonly ValueColumn[], inputs: readonly MemtableColumn[]): (place: number, step: number) => void {
+    const groupsOf = this.#finder(by);
+    const adds = inputs.map((column, at) => this.#inputAdder(column, at));
+    return (place, step) => {
+      const groups = groupsOf(place, step);
+      for (let n = 0; n < groups.length; n++) {
+        const group = groups[n]!;
+        group.events++;
+        for (let at = 0; at < adds.length; at++) adds[at]!(group.inputs[at]!, place);
+      }
+    };
+  }
+
+  /** Gives a function that tells the groups of an event, for one with lists several. */
+  #finder(by: readonly ValueColumn[]): (place: number, step: number) => readonly Group[] {
     const hasSteps = this.#stepOf !== undefined;
+    const made = (place: number, step: number) => {
+      const values = by.map(({ codes, values }) => values[codes[place]!] ?? null);
+      const steps = hasSteps ? [step] : [];
+      const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
+      return rows.map((cells) => this.#groupOf([...steps, ...cells]));
+    };
+    const [only] = by;
+    if (only !== undefined && by.length === 1 && !hasSteps) {
+      const { codes, values } = only;
+      const byCode = new Array<readonly Group[] | undefined>(values.length).fill(undefined);
+      return (place, step) => {
+        const code = codes[place]!;
+        byCode[code] ??= made(place, step);
+        return byCode[code];
+      };
+    }
     const byCodes: CodeNode = new Map();
-    const groupsOf = (place: number, step: number): readonly Group[] => {
+    return (place, step) => {
       let node = byCodes;
       for (let at = hasSteps ? -1 : 0; at < by.length; at++) {
         const code = at < 0 ? step : by[at]!.codes[place]!;
@@ -58,39 +121,95 @@ export class MemoryGroups {
       }
       let groups = node.get(GROUP) as readonly Group[] | undefined;
       if (groups === undefined) {
-        const values = by.map(({ codes, values }) => values[codes[place]!] ?? null);
-        const steps = hasSteps ? [step] : [];
-        const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
-        groups = rows.map((cells) => this.#groupOf([...steps, ...cells]));
+        groups = made(place, step);
         node.set(GROUP, groups);
       }
       return groups;
     };
-    return (place, step) => {
-      for (const group of groupsOf(place, step)) {
-        group.events++;
-        for (let at = 0; at < inputs.length; at++) {
-          const [column, sums] = [inputs[at]!, group.inputs[at]!];
-          if (!this.#inputs[at]!.isNumber) sums.count += column.has(place) ? 1 : 0;
-          else addAt(sums, column as NumberColumn, place);
-        }
-      }
+  }
+
+  #inputAdder(column: MemtableColumn, at: number): (sums: Numbers, place: number) => void {
+    const { use, dictionary } = this.#inputs[at]!;
+    if (use === "key") {
+      const { codes, values } = column as ValueColumn;
+      const idsOf = new Array<readonly number[] | undefined>(values.length).fill(undefined);
+      return (sums, place) => {
+        const code = codes[place]!;
+        idsOf[code] ??= dictionary.idsOf(values[code]);
+        this.#addDifferent(sums, idsOf[code]);
+      };
+    }
+    if (column instanceof NumberColumn && use === "number") {
+      const { numbers, others } = column;
+      return (sums, place) => {
+        const number = numbers[place]!;
+        if (!Number.isNaN(number)) this.#addNumber(sums, number);
+        else if (others.has(place)) this.#addElements(sums, others.get(place));
+      };
+    }
+    return (sums, place) => {
+      if (column.has(place)) sums.count++;
     };
   }
 
+  /** Adds what a summary tells of a group. */
+  addSummary({ cells, events, inputs }: SummaryRow): void {
+    const group = this.#groupOf(cells);
+    group.events += events;
+    for (const [at, numbers] of inputs.entries()) addNumbers(group.inputs[at]!, numbers);
+  }
+
+  /** What is known of the groups without their values. */
   rows(): SummaryRow[] {
     return this.#all.flatMap((group) => rowsOf(group));
   }
 
+  /** The groups with their values. */
+  valueRows(): GroupValues[] {
+    return this.#all.map(({ cells, events, inputs }) => ({
+      cells,
+      events,
+      values: inputs.map(({ count, numbers, different }, at) => {
+        const { use, dictionary } = this.#inputs[at]!;
+        if (use === "presence") return count;
+        return use === "key" ? Array.from(different ?? [], (id) => dictionary.cells[id]) : (numbers ?? []);
+      }),
+      leftOut: inputs.map(({ leftOut }) => leftOut),
+    }));
+  }
+
   #addTo(group: Group, event: Event): void {
     group.events++;
-    for (const [at, { read, isNumber }] of this.#inputs.entries()) {
+    for (const [at, { read, use, dictionary }] of this.#inputs.entries()) {
       const value = read(event);
       if (value === undefined || value === null) continue;
-      const numbers = group.inputs[at]!;
-      if (!isNumber) numbers.count++;
-      else if (typeof value === "number") addNumber(numbers, value);
-      else addElements(numbers, value);
+      const sums = group.inputs[at]!;
+      if (use === "number") this.#addElements(sums, value);
+      else if (use === "key") this.#addDifferent(sums, dictionary.idsOf(value));
+      else sums.count++;
+    }
+  }
+
+  #addNumber(sums: Numbers, value: number): void {
+    addNumber(sums, value);
+    if (!this.#keepsNumbers) return;
+    sums.numbers ??= [];
+    sums.numbers.push(value);
+    if (++this.#numbers > MOST_NUMBERS) throw tooMuch();
+  }
+
+  /** The numbers in lists count; other values are left out. */
+  #addElements(sums: Numbers, value: unknown): void {
+    if (typeof value === "number") this.#addNumber(sums, value);
+    else if (Array.isArray(value)) for (const element of value) this.#addElements(sums, element);
+    else if (value !== null && value !== undefined) sums.leftOut++;
+  }
+
+  #addDifferent(sums: Numbers, ids: readonly number[]): void {
+    for (let n = 0; n < ids.length; n++) {
+      sums.different ??= new Set();
+      const before = sums.different.size;
+      if (sums.different.add(ids[n]!).size > before && ++this.#different > MOST_DIFFERENT) throw tooMuch();
     }
   }
 
@@ -122,10 +241,28 @@ type GroupNode = Map<unknown, GroupNode | Group>;
 type CodeNode = Map<number | symbol, CodeNode | readonly Group[]>;
 const GROUP = Symbol("group");
 
-interface Group {
-  readonly cells: readonly Cell[];
-  events: number;
-  readonly inputs: readonly Numbers[];
+/** Numbers for values, the same for equal ones. */
+class Dictionary {
+  readonly #ids = new Map<unknown, number>();
+  readonly cells: Cell[] = [];
+
+  /** Those of a value, or of the elements of a list. */
+  idsOf(value: unknown): readonly number[] {
+    if (value === undefined || value === null) return [];
+    if (!Array.isArray(value)) return [this.#idOf(value)];
+    const elements = value.flat(Number.POSITIVE_INFINITY) as unknown[];
+    return elements.filter((element) => element !== null && element !== undefined).map((one) => this.#idOf(one));
+  }
+
+  #idOf(cell: Cell): number {
+    const key = mapKey(cell);
+    let id = this.#ids.get(key);
+    if (id === undefined) {
+      id = this.cells.push(cell) - 1;
+      this.#ids.set(key, id);
+    }
+    return id;
+  }
 }
 
 /** Scalars are their own keys; 0 and -0 are one. Objects with the same members are the same. */
@@ -133,7 +270,7 @@ function mapKey(cell: Cell): unknown {
   return typeof cell === "object" && cell !== null ? `{${keyOf(cell)}` : typeof cell === "string" ? `"${cell}` : cell;
 }
 
-class Numbers {
+export class Numbers {
   count = 0;
   sum = 0;
   /** The part that the sum has lost, so that the order of small and large numbers does not matter. */
@@ -141,29 +278,32 @@ class Numbers {
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
   leftOut = 0;
+  /** All of them, where they are needed. */
+  numbers: number[] | undefined;
+  /** The different values by their numbers in the dictionary of the input. */
+  different: Set<number> | undefined;
 }
 
 function addNumber(numbers: Numbers, value: number): void {
-  const { sum } = numbers;
-  const next = sum + value;
-  numbers.lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-  numbers.sum = next;
+  addToSum(numbers, value);
   numbers.count++;
   if (value < numbers.min) numbers.min = value;
   if (value > numbers.max) numbers.max = value;
 }
 
-function addAt(sums: Numbers, { numbers, others }: NumberColumn, place: number): void {
-  const number = numbers[place]!;
-  if (!Number.isNaN(number)) addNumber(sums, number);
-  else if (others.has(place)) addElements(sums, others.get(place));
+function addToSum(numbers: Numbers, value: number): void {
+  const { sum } = numbers;
+  const next = sum + value;
+  numbers.lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
+  numbers.sum = next;
 }
 
-/** The numbers in lists count; other values are left out. */
-function addElements(numbers: Numbers, value: unknown): void {
-  if (typeof value === "number") addNumber(numbers, value);
-  else if (Array.isArray(value)) for (const element of value) addElements(numbers, element);
-  else if (value !== null && value !== undefined) numbers.leftOut++;
+function addNumbers(numbers: Numbers, { count, sum, min, max, leftOut }: SummaryNumbers): void {
+  numbers.count += count;
+  numbers.leftOut += leftOut;
+  if (sum !== null) addToSum(numbers, sum);
+  if (min !== null && min < numbers.min) numbers.min = min;
+  if (max !== null && max > numbers.max) numbers.max = max;
 }
 
 /** JSON has no infinity: a sum that is too large is two rows that come to one. */
