@@ -1,6 +1,7 @@
 import { type Column, keyOf, readOfField, target } from "../../grammar/query/index.ts";
 import { Yielder } from "./event-loop.ts";
 import type { StoredEvent } from "./journal/line.ts";
+import { ParsedEvents } from "./parsed-events.ts";
 import type { Event } from "./store.ts";
 
 /** A field of the events of a memtable, one after the other, as `readOfField` reads it. */
@@ -21,10 +22,11 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const RECENT_FIELDS = 24;
 const RECENT_MEMTABLES = 4;
 
-/** The share of memory that columns have, and what reading events costs. */
+/** The share of memory that columns and parsed events have, and what reading events costs. */
 export class ColumnBudget {
   readonly mostBytes: number;
   bytes = 0;
+  readonly parsedEvents: ParsedEvents;
   /** Lines that were parsed for a query since the start. */
   linesParsed = 0;
   /** The fields that were asked last, by their keys, and for how many more memtables they are made before they are. */
@@ -32,8 +34,9 @@ export class ColumnBudget {
   /** By their owners; those that were asked last come last. */
   readonly #columns = new Map<MemtableColumn, () => void>();
 
-  constructor(mostBytes = MOST_BYTES) {
+  constructor(mostBytes = MOST_BYTES, parsedEvents = new ParsedEvents()) {
     this.mostBytes = mostBytes;
+    this.parsedEvents = parsedEvents;
   }
 
   /** Counts a column from now on, as the one that was asked last. `drop` makes its owner forget it. */

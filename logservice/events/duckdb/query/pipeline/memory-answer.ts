@@ -25,7 +25,7 @@ export function answerOfGroups(groups: readonly Group[], plan: GroupPlan, second
   const rows: Cell[][] = [];
   for (const { cells, events, inputs } of all) {
     const sorted: (Float64Array | undefined)[] = [];
-    const values = aggregates.map((one) => valueOf(one, { events, inputs, seconds, sorted }));
+    const values = aggregates.map((one) => resultOf(one, { events, inputs, seconds, sorted }));
     if (having.every((one) => holds(values[one.place - by.length], one)))
       rows.push([...cells.map((cell) => (cell === 0 ? 0 : canonicalValue(cell))), ...values]);
   }
@@ -40,7 +40,7 @@ interface Valued {
   readonly sorted: (Float64Array | undefined)[];
 }
 
-function valueOf({ kind, input }: PlannedAggregate, { events, inputs, seconds, sorted }: Valued): Cell {
+function resultOf({ kind, input }: PlannedAggregate, { events, inputs, seconds, sorted }: Valued): Cell {
   if (kind.name === "rate") return seconds > 0 ? events / seconds : null;
   if (input === undefined) return events;
   const numbers = inputs[input];
