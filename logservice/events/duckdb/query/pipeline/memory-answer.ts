@@ -140,7 +140,8 @@ export function inPlansOrder(
   ];
   const read = rows.map((row) => ({ row, cells: keys.map(({ place, order }) => order.key(row[place])) }));
   const sorted = read.sort((a, b) => {
-    for (const [at, { order, isDescending }] of keys.entries()) {
+    for (let at = 0; at < keys.length; at++) {
+      const { order, isDescending } = keys[at]!;
       const difference = order.compare(a.cells[at], b.cells[at]);
       if (difference !== 0) return isDescending ? -difference : difference;
     }

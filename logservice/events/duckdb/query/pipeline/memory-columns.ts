@@ -43,7 +43,7 @@ export async function addColumns(
   // That of the levels comes with the first question: it costs little, and many questions are of some levels.
   const columns = await events.columns.read([...requests, LEVEL], length, signal);
   if (columns === undefined) return false;
-  const add = sums.adder(
+  const adder = sums.adder(
     columns.slice(0, by.length) as ValueColumn[],
     columns.slice(by.length, by.length + inputs.length),
   );
@@ -60,10 +60,11 @@ export async function addColumns(
       const ms = times[index]!;
       const place = batch.eventsBefore + index;
       if (ms < startMs || ms > stopMs || !isSelected(place)) continue;
-      add(place, stepMs === undefined ? 0 : stepOf(batch, index, { firstMs, stepMs }));
+      adder.add(place, stepMs === undefined ? 0 : stepOf(batch, index, { firstMs, stepMs }));
     }
     if (yielder.isDue()) await yielder.rest(signal);
   }
+  adder.finish();
   return true;
 }
 

@@ -30,6 +30,11 @@ export interface GroupValues {
   readonly leftOut: readonly number[];
 }
 
+export interface MemoryAdder {
+  add(place: number, step: number): void;
+  finish(): void;
+}
+
 interface Input {
   readonly read: (event: Event) => unknown;
   readonly use: AggregateInput["use"];
@@ -46,7 +51,7 @@ export class MemoryGroups {
   readonly #inputs: readonly Input[];
   readonly #stepOf: ((event: Event) => number) | undefined;
   readonly #keepsNumbers: boolean;
-  readonly #groups: GroupNode = new Map();
+  readonly #groups = new Tree<Group>();
   readonly #all: Group[] = [];
   #numbers = 0;
   #different = 0;
@@ -72,59 +77,52 @@ export class MemoryGroups {
   }
 
   /**
-   * Adds events by their columns: gives a function that takes an event's place, and the number of its step of time. Groups
-   * are looked up by the codes of their values.
+   * Adds events by their columns: `add` takes an event's place, and the number of its step of time. They are added up by the
+   * codes of their values, and are in the groups once `finish` has been called.
    */
-  adder(by: readonly ValueColumn[], inputs: readonly MemtableColumn[]): (place: number, step: number) => void {
-    const groupsOf = this.#finder(by);
-    const adds = inputs.map((column, at) => this.#inputAdder(column, at));
-    return (place, step) => {
-      const groups = groupsOf(place, step);
-      for (let n = 0; n < groups.length; n++) {
-        const group = groups[n]!;
-        group.events++;
-        for (let at = 0; at < adds.length; at++) adds[at]!(group.inputs[at]!, place);
-      }
-    };
-  }
-
-  /** Gives a function that tells the groups of an event, for one with lists several. */
-  #finder(by: readonly ValueColumn[]): (place: number, step: number) => readonly Group[] {
+  adder(by: readonly ValueColumn[], inputs: readonly MemtableColumn[]): MemoryAdder {
     const hasSteps = this.#stepOf !== undefined;
-    const made = (place: number, step: number) => {
-      const values = by.map(({ codes, values }) => values[codes[place]!] ?? null);
-      const steps = hasSteps ? [step] : [];
-      const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
-      return rows.map((cells) => this.#groupOf([...steps, ...cells]));
-    };
     const [only] = by;
-    if (only !== undefined && by.length === 1 && !hasSteps) {
-      const { codes, values } = only;
-      const byCode = new Array<readonly Group[] | undefined>(values.length).fill(undefined);
-      return (place, step) => {
-        const code = codes[place]!;
-        byCode[code] ??= made(place, step);
-        return byCode[code];
-      };
-    }
-    const byCodes: CodeNode = new Map();
-    return (place, step) => {
-      let node = byCodes;
-      for (let at = hasSteps ? -1 : 0; at < by.length; at++) {
-        const code = at < 0 ? step : by[at]!.codes[place]!;
-        let next = node.get(code) as CodeNode | undefined;
-        if (next === undefined) {
-          next = new Map();
-          node.set(code, next);
+    const isByCode = only !== undefined && by.length === 1 && !hasSteps;
+    // By a list of codes, or by the only code, its place in what follows.
+    const slots = new Tree<number>();
+    const codesOf: (readonly number[])[] = [];
+    const events = isByCode ? new Array<number>(only.values.length).fill(0) : [];
+    const adds = inputs.map((column, at) => this.#inputAdder(column, at));
+    const sums = inputs.map((): (Numbers | undefined)[] => []);
+    const slotOf = (place: number, step: number): number => {
+      const codes = hasSteps ? [step] : [];
+      for (let at = 0; at < by.length; at++) codes.push(by[at]!.codes[place]!);
+      const slot = slots.get(codes);
+      if (slot !== undefined) return slot;
+      codesOf.push(codes);
+      if (codesOf.length > MOST_GROUPS) throw tooMuch();
+      return slots.set(codes, events.push(0) - 1);
+    };
+    return {
+      add: (place, step) => {
+        const slot = isByCode ? only.codes[place]! : slotOf(place, step);
+        events[slot]!++;
+        for (let at = 0; at < adds.length; at++) {
+          const ofInput = sums[at]!;
+          ofInput[slot] ??= new Numbers();
+          adds[at]!(ofInput[slot], place);
         }
-        node = next;
-      }
-      let groups = node.get(GROUP) as readonly Group[] | undefined;
-      if (groups === undefined) {
-        groups = made(place, step);
-        node.set(GROUP, groups);
-      }
-      return groups;
+      },
+      finish: () => {
+        for (let slot = 0; slot < events.length; slot++) {
+          if (events[slot] === 0) continue;
+          const codes = isByCode ? [slot] : codesOf[slot]!;
+          const steps = hasSteps ? codes.slice(0, 1) : [];
+          const values = by.map(({ values }, at) => values[codes[steps.length + at]!] ?? null);
+          const rows = values.some(Array.isArray) ? combinations(values) : [values as Cell[]];
+          for (const cells of rows) {
+            const group = this.#groupOf([...steps, ...cells]);
+            group.events += events[slot]!;
+            for (let at = 0; at < sums.length; at++) mergeNumbers(group.inputs[at]!, sums[at]![slot]!);
+          }
+        }
+      },
     };
   }
 
@@ -214,32 +212,44 @@ export class MemoryGroups {
   }
 
   #groupOf(cells: readonly Cell[]): Group {
-    let node = this.#groups;
-    for (let at = 0; at < cells.length; at++) {
-      const key = mapKey(cells[at]!);
-      let next = node.get(key) as GroupNode | undefined;
-      if (next === undefined) {
-        next = new Map();
-        node.set(key, next);
-      }
-      node = next;
-    }
-    let group = node.get(GROUP) as Group | undefined;
-    if (group === undefined) {
-      group = { cells, events: 0, inputs: this.#inputs.map(() => new Numbers()) };
-      node.set(GROUP, group);
-      this.#all.push(group);
-      if (this.#all.length > MOST_GROUPS) throw tooMuch();
-    }
-    return group;
+    const keys = cells.map(mapKey);
+    const existing = this.#groups.get(keys);
+    if (existing !== undefined) return existing;
+    const group = { cells, events: 0, inputs: this.#inputs.map(() => new Numbers()) };
+    this.#all.push(group);
+    if (this.#all.length > MOST_GROUPS) throw tooMuch();
+    return this.#groups.set(keys, group);
   }
 }
 
-/** By a cell the groups of the next one, by `GROUP` the group of all of them. */
-type GroupNode = Map<unknown, GroupNode | Group>;
-/** The same by the codes of the cells, for events with lists several groups. */
-type CodeNode = Map<number | symbol, CodeNode | readonly Group[]>;
-const GROUP = Symbol("group");
+/** Values by lists of keys that are all of one length. */
+class Tree<Value> {
+  readonly #root = new Map<unknown, unknown>();
+
+  get(keys: readonly unknown[]): Value | undefined {
+    let node = this.#root;
+    for (let at = 0; at + 1 < keys.length; at++) {
+      const next = node.get(keys[at]) as Map<unknown, unknown> | undefined;
+      if (next === undefined) return undefined;
+      node = next;
+    }
+    return node.get(keys.at(-1)) as Value | undefined;
+  }
+
+  set(keys: readonly unknown[], value: Value): Value {
+    let node = this.#root;
+    for (let at = 0; at + 1 < keys.length; at++) {
+      let next = node.get(keys[at]) as Map<unknown, unknown> | undefined;
+      if (next === undefined) {
+        next = new Map();
+        node.set(keys[at], next);
+      }
+      node = next;
+    }
+    node.set(keys.at(-1), value);
+    return value;
+  }
+}
 
 /** Numbers for values, the same for equal ones. */
 class Dictionary {
@@ -296,6 +306,21 @@ function addToSum(numbers: Numbers, value: number): void {
   const next = sum + value;
   numbers.lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
   numbers.sum = next;
+}
+
+function mergeNumbers(numbers: Numbers, other: Numbers): void {
+  const { count, sum, lost, min, max, leftOut } = other;
+  addNumbers(numbers, { count, sum, min, max, leftOut });
+  addToSum(numbers, lost);
+  // An event of several groups is in the values of each.
+  if (other.numbers !== undefined) {
+    numbers.numbers ??= [];
+    for (const number of other.numbers) numbers.numbers.push(number);
+  }
+  if (other.different !== undefined) {
+    numbers.different ??= new Set();
+    for (const id of other.different) numbers.different.add(id);
+  }
 }
 
 function addNumbers(numbers: Numbers, { count, sum, min, max, leftOut }: SummaryNumbers): void {
