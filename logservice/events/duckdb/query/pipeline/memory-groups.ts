@@ -13,6 +13,9 @@ const MOST_GROUPS = 500_000;
 const MOST_NUMBERS = 4_000_000;
 const MOST_DIFFERENT = 1_000_000;
 
+/** In place of the number of a value. */
+const [UNKNOWN, SEVERAL] = [-1, -2] as const;
+
 /** What is known of a group of events. */
 export interface Group {
   readonly cells: readonly Cell[];
@@ -119,7 +122,11 @@ export class MemoryGroups {
           for (const cells of rows) {
             const group = this.#groupOf([...steps, ...cells]);
             group.events += events[slot]!;
-            for (let at = 0; at < sums.length; at++) mergeNumbers(group.inputs[at]!, sums[at]![slot]!);
+            for (let at = 0; at < sums.length; at++) {
+              const other = sums[at]![slot]!;
+              mergeNumbers(group.inputs[at]!, other, rows.length === 1);
+              if (rows.length > 1) this.#count(other.numbers?.length ?? 0, other.different?.size ?? 0);
+            }
           }
         }
       },
@@ -130,11 +137,18 @@ export class MemoryGroups {
     const { use, dictionary } = this.#inputs[at]!;
     if (use === "key") {
       const { codes, values } = column as ValueColumn;
-      const idsOf = new Array<readonly number[] | undefined>(values.length).fill(undefined);
+      // Most values are no lists, and have one number.
+      const ids = new Int32Array(values.length).fill(UNKNOWN);
+      const lists = new Map<number, readonly number[]>();
       return (sums, place) => {
         const code = codes[place]!;
-        idsOf[code] ??= dictionary.idsOf(values[code]);
-        this.#addDifferent(sums, idsOf[code]);
+        if (ids[code] === UNKNOWN) {
+          const all = dictionary.idsOf(values[code]);
+          ids[code] = all.length === 1 ? all[0]! : SEVERAL;
+          if (all.length !== 1) lists.set(code, all);
+        }
+        if (ids[code] !== SEVERAL) this.#addDifferent(sums, ids[code]!);
+        else for (const id of lists.get(code)!) this.#addDifferent(sums, id);
       };
     }
     if (column instanceof NumberColumn && use === "number") {
@@ -183,7 +197,7 @@ export class MemoryGroups {
       if (value === undefined || value === null) continue;
       const sums = group.inputs[at]!;
       if (use === "number") this.#addElements(sums, value);
-      else if (use === "key") this.#addDifferent(sums, dictionary.idsOf(value));
+      else if (use === "key") for (const id of dictionary.idsOf(value)) this.#addDifferent(sums, id);
       else sums.count++;
     }
   }
@@ -193,7 +207,7 @@ export class MemoryGroups {
     if (!this.#keepsNumbers) return;
     sums.numbers ??= [];
     sums.numbers.push(value);
-    if (++this.#numbers > MOST_NUMBERS) throw tooMuch();
+    this.#count(1, 0);
   }
 
   /** The numbers in lists count; other values are left out. */
@@ -203,12 +217,17 @@ export class MemoryGroups {
     else if (value !== null && value !== undefined) sums.leftOut++;
   }
 
-  #addDifferent(sums: Numbers, ids: readonly number[]): void {
-    for (let n = 0; n < ids.length; n++) {
-      sums.different ??= new Set();
-      const before = sums.different.size;
-      if (sums.different.add(ids[n]!).size > before && ++this.#different > MOST_DIFFERENT) throw tooMuch();
-    }
+  #addDifferent(sums: Numbers, id: number): void {
+    sums.different ??= new Set();
+    const { size } = sums.different;
+    sums.different.add(id);
+    if (sums.different.size > size) this.#count(0, 1);
+  }
+
+  #count(numbers: number, different: number): void {
+    this.#numbers += numbers;
+    this.#different += different;
+    if (this.#numbers > MOST_NUMBERS || this.#different > MOST_DIFFERENT) throw tooMuch();
   }
 
   #groupOf(cells: readonly Cell[]): Group {
@@ -308,18 +327,18 @@ function addToSum(numbers: Numbers, value: number): void {
   numbers.sum = next;
 }
 
-function mergeNumbers(numbers: Numbers, other: Numbers): void {
+/** `isOwn`: the values need not be copied. Those of an event of several groups are in each. */
+function mergeNumbers(numbers: Numbers, other: Numbers, isOwn: boolean): void {
   const { count, sum, lost, min, max, leftOut } = other;
   addNumbers(numbers, { count, sum, min, max, leftOut });
   addToSum(numbers, lost);
-  // An event of several groups is in the values of each.
   if (other.numbers !== undefined) {
-    numbers.numbers ??= [];
-    for (const number of other.numbers) numbers.numbers.push(number);
+    if (numbers.numbers === undefined) numbers.numbers = isOwn ? other.numbers : [...other.numbers];
+    else for (const number of other.numbers) numbers.numbers.push(number);
   }
   if (other.different !== undefined) {
-    numbers.different ??= new Set();
-    for (const id of other.different) numbers.different.add(id);
+    if (numbers.different === undefined) numbers.different = isOwn ? other.different : new Set(other.different);
+    else for (const id of other.different) numbers.different.add(id);
   }
 }
 
