@@ -54,7 +54,7 @@ function* batchesOf(senders: number): Generator<readonly BenchEvent[]> {
   }
 }
 
-/** Of one store. */
+/** The processor time of a question at one store, again and again. */
 class Times {
   readonly #store: Store;
   firstMs = Number.NaN;

@@ -190,7 +190,7 @@ t.test("a filter of fields reads columns from the second time on, and no event a
     ["status >= 500 | count by path", 300, "status < 300 | count by path"],
     ["status = 503 and level = error | count by path", 300, "path = /p1 or status = 500 | count by path"],
     ["status in (500, 503) | stats sum(size) by path", 400, "status >= 500 | stats max(size), count(size) by path"],
-    // Of such a query bytes say nothing, so that all are parsed.
+    // Bytes say nothing about such a query: all lines are parsed.
     ["not status = 200 | count by path", 1000, "not status in (200, 404) | count by path"],
     ["not exists user | count by path", 1000, 'user = "" or not user | count by path'],
     ["user != null | count by path", 1000, "user = null | count by path"],

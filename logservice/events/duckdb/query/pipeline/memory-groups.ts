@@ -140,10 +140,14 @@ export class MemoryGroups {
       // Most values are no lists, and have one number.
       const ids = new Int32Array(values.length).fill(UNKNOWN);
       const lists = new Map<number, readonly number[]>();
+      // The values of a column differ, but the elements of a list may be values, too.
+      let isNew = dictionary.cells.length === 0;
       return (sums, place) => {
         const code = codes[place]!;
         if (ids[code] === UNKNOWN) {
-          const all = dictionary.idsOf(values[code]);
+          const value = values[code];
+          isNew &&= !Array.isArray(value);
+          const all = isNew ? dictionary.idsOfNew(value) : dictionary.idsOf(value);
           ids[code] = all.length === 1 ? all[0]! : SEVERAL;
           if (all.length !== 1) lists.set(code, all);
         }
@@ -272,8 +276,15 @@ class Tree<Value> {
 
 /** Numbers for values, the same for equal ones. */
 class Dictionary {
+  /** Of the first cells: keys are made when they are needed. */
   readonly #ids = new Map<unknown, number>();
   readonly cells: Cell[] = [];
+  #keyed = 0;
+
+  /** Those of a value that has none yet and is no list. */
+  idsOfNew(value: unknown): readonly number[] {
+    return value === undefined || value === null ? [] : [this.cells.push(value) - 1];
+  }
 
   /** Those of a value, or of the elements of a list. */
   idsOf(value: unknown): readonly number[] {
@@ -284,11 +295,13 @@ class Dictionary {
   }
 
   #idOf(cell: Cell): number {
+    for (; this.#keyed < this.cells.length; this.#keyed++) this.#ids.set(mapKey(this.cells[this.#keyed]), this.#keyed);
     const key = mapKey(cell);
     let id = this.#ids.get(key);
     if (id === undefined) {
       id = this.cells.push(cell) - 1;
       this.#ids.set(key, id);
+      this.#keyed = this.cells.length;
     }
     return id;
   }

@@ -414,7 +414,7 @@ const inputNames = ({ inputs }: GroupPlan) =>
 class BoundTable {
   readonly #columns: {
     readonly name: string;
-    /** Of the JSON text, as `from_json` reads it. */
+    /** How `from_json` reads the JSON text. */
     readonly shape: unknown;
     readonly text: (name: string) => string;
     readonly values: readonly unknown[];
