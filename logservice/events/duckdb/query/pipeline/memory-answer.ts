@@ -106,7 +106,7 @@ function holds(value: Cell, { operator, number }: Having): boolean {
 const MOST_SORTED = 10_000;
 
 /** The first rows in the plan's order; undefined if more have to be sorted than should be in the service. */
-export function firstRows(
+export function firstGroups(
   rows: readonly (readonly Cell[])[],
   plan: GroupPlan,
   most: number,

@@ -16,7 +16,7 @@ const MOST_DIFFERENT = 1_000_000;
 /** In place of the number of a value. */
 const [UNKNOWN, SEVERAL] = [-1, -2] as const;
 
-/** What is known of a group of events. */
+/** A group of events, and what is known of it. */
 export interface Group {
   readonly cells: readonly Cell[];
   events: number;
@@ -175,7 +175,7 @@ export class MemoryGroups {
     for (const [at, numbers] of inputs.entries()) addNumbers(group.inputs[at]!, numbers);
   }
 
-  /** What is known of the groups without their values. */
+  /** The groups without their values. */
   rows(): SummaryRow[] {
     return this.#all.flatMap((group) => rowsOf(group));
   }
@@ -276,7 +276,7 @@ class Tree<Value> {
 
 /** Numbers for values, the same for equal ones. */
 class Dictionary {
-  /** Of the first cells: keys are made when they are needed. */
+  /** The ids of the first cells: those of others are entered when they are needed. */
   readonly #ids = new Map<unknown, number>();
   readonly cells: Cell[] = [];
   #keyed = 0;

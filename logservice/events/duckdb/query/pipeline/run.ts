@@ -26,7 +26,7 @@ import { stageRunHere } from "../../engine/query-process.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
-import { answerOfGroups, firstRows, inPlansOrder } from "./memory-answer.ts";
+import { answerOfGroups, firstGroups, inPlansOrder } from "./memory-answer.ts";
 import { addColumns } from "./memory-columns.ts";
 import { MemoryGroups, needsGroupsOnly } from "./memory-groups.ts";
 import { MemoryRows } from "./memory-rows.ts";
@@ -262,7 +262,7 @@ function inMemory(
   const { order, most } = cutOf(plan, formsOfCells(plan, sums.groups), maxRows);
   const { rows, left } = answerOfGroups(sums.groups, plan, seconds);
   if (order === undefined) return cutGroups({ rows, left, isCut: false, most }, plan);
-  const first = firstRows(rows, plan, most + 1);
+  const first = firstGroups(rows, plan, most + 1);
   return first && cutGroups({ rows: first, left, isCut: true, most }, plan);
 }
 
