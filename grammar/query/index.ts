@@ -46,7 +46,7 @@ export { lastInstantBefore, periodSeconds, stepCount, stepFor, stepStart, stepsO
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, canonicalValue, compareCells, jsonText, keyOf } from "./pipe/values.ts";
 export { DIRECTION_WORDS, PIPE_WORDS } from "./pipe-words.ts";
-export { compilePredicate } from "./predicate.ts";
+export { compileOver, compilePredicate, type FieldCondition } from "./predicate.ts";
 export { printField, printQuery } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";
 export { type Needle, planScan, type ScanPlan, TIME_KEY } from "./scan-plan.ts";

@@ -1,5 +1,16 @@
 import type { Entry } from "../entry.ts";
-import { type Comparison, comparedType, type Expr, type Field, type Query, target, type Value } from "./ast.ts";
+import {
+  type And,
+  type Comparison,
+  comparedType,
+  type Expr,
+  type Field,
+  type Not,
+  type Or,
+  type Query,
+  target,
+  type Value,
+} from "./ast.ts";
 import { LEVEL_SPELLINGS, LEVELS, levelOf, lower, severity } from "./levels.ts";
 import { isTimeUnit } from "./literals.ts";
 import { compileRegex } from "./regex.ts";
@@ -15,40 +26,85 @@ export interface PredicateOptions {
  * properties are looked up, and no entry makes the function throw or take more than linear time.
  */
 export function compilePredicate(query: Query, options: PredicateOptions): (entry: Entry) => boolean {
-  return query.expr === undefined ? () => true : compile(query.expr, options);
+  return compileOver(query, options, ({ field, passes }) => {
+    const read = reader(field);
+    return (entry: Entry) => passes(read(entry));
+  });
 }
 
-type Predicate = (entry: Entry) => boolean;
-/** A test of one value that is present and no array. */
-type Test = (value: unknown) => boolean;
+/** A condition of one field. */
+export interface FieldCondition {
+  readonly expr: Exclude<Expr, Or | And | Not>;
+  /** The field that it is of, also if the condition does not name it (`error`, `production`, `"a message"`). */
+  readonly field: Field;
+  /** Whether the field's value passes; undefined if it is missing. */
+  readonly passes: Test;
+}
 
-function compile(expr: Expr, options: PredicateOptions): Predicate {
+/**
+ * The query as a function of whatever has the values of its fields. `test` makes the function of each condition; it is
+ * called for all of them, in the order of the text.
+ */
+export function compileOver<One>(
+  query: Query,
+  options: PredicateOptions,
+  test: (condition: FieldCondition) => (one: One) => boolean,
+): (one: One) => boolean {
+  const { expr } = query;
+  if (expr === undefined) return () => true;
+  return compile(expr, (one) => test({ expr: one, field: fieldOf(one), passes: testOf(one, options) }));
+}
+
+function compile<One>(
+  expr: Expr,
+  test: (expr: FieldCondition["expr"]) => (one: One) => boolean,
+): (one: One) => boolean {
   switch (expr.kind) {
     case "or": {
-      const terms = expr.terms.map((term) => compile(term, options));
-      return (entry) => terms.some((term) => term(entry));
+      const terms = expr.terms.map((term) => compile(term, test));
+      return (one) => terms.some((term) => term(one));
     }
     case "and": {
-      const terms = expr.terms.map((term) => compile(term, options));
-      return (entry) => terms.every((term) => term(entry));
+      const terms = expr.terms.map((term) => compile(term, test));
+      return (one) => terms.every((term) => term(one));
     }
     case "not": {
-      const term = compile(expr.term, options);
-      return (entry) => !term(entry);
+      const term = compile(expr.term, test);
+      return (one) => !term(one);
     }
+    default:
+      return test(expr);
+  }
+}
+
+type Test = (value: unknown) => boolean;
+
+function fieldOf(expr: FieldCondition["expr"]): Field {
+  switch (expr.kind) {
+    case "level":
+    case "stage":
+    case "message": {
+      const { span } = expr;
+      return { path: [{ kind: "key", key: expr.kind, span }], span };
+    }
+    default:
+      return expr.field;
+  }
+}
+
+/** Tests the value of a field; undefined if it is missing. */
+function testOf(expr: FieldCondition["expr"], options: PredicateOptions): Test {
+  switch (expr.kind) {
     case "comparison":
-      return any(expr.field, comparison(expr, options));
+      return any(comparison(expr, options));
     case "in": {
       const tests = expr.values.map((value) => equals(expr.field, value));
-      return any(expr.field, (value) => tests.some((test) => test(value)));
+      return any((value) => tests.some((test) => test(value)));
     }
     case "contains": {
       const holds = (part: string) => (text: string) => text.includes(part);
       const part = expr.text.chunks.join("*");
-      return any(
-        expr.field,
-        onText(expr.field, holds(part), () => holds(lower(part))),
-      );
+      return any(onText(expr.field, holds(part), () => holds(lower(part))));
     }
     case "match": {
       const regex = compileRegex(expr.regex.source, expr.regex.flags.includes("i"));
@@ -60,36 +116,31 @@ function compile(expr: Expr, options: PredicateOptions): Predicate {
         // In any case an expression may be larger than what compiles.
         return inAnyCase.ok ? inAnyCase.value : regex.value;
       };
-      return any(expr.field, onText(expr.field, regex.value, inLower));
+      return any(onText(expr.field, regex.value, inLower));
     }
-    case "exists": {
-      const read = reader(expr.field);
-      return (entry) => read(entry) !== undefined;
-    }
-    case "truthy": {
-      const read = reader(expr.field);
-      return (entry) => {
-        const value = read(entry);
-        return value !== undefined && value !== false && value !== null && value !== 0 && value !== "";
-      };
-    }
+    case "exists":
+      return (value) => value !== undefined;
+    case "truthy":
+      return (value) => value !== undefined && value !== false && value !== null && value !== 0 && value !== "";
     case "level": {
       const level = levelOf(expr.word);
-      return (entry) => levelOf(entry.level) === level;
+      return (value) => typeof value === "string" && levelOf(value) === level;
     }
     case "stage": {
       const stage = expr.word.toLowerCase();
-      const read = propertyReader(["stage"]);
-      return (entry) => anyElement(read(entry), (value) => value === stage);
+      return any((value) => value === stage);
     }
     case "message": {
       const matches = wildcards(expr.text.chunks);
-      return (entry) => typeof entry.message === "string" && matches(entry.message);
+      return (value) => typeof value === "string" && matches(value);
     }
   }
 }
 
-function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOptions): Test {
+/** A test of one value that is present and no array. */
+type ElementTest = Test;
+
+function comparison({ field, op, value }: Comparison, { nowMs }: PredicateOptions): ElementTest {
   if (op === "=") return equals(field, value);
   if (op === "!=") {
     const same = equals(field, value);
@@ -132,7 +183,7 @@ function timeBound(value: Value, nowMs: number): number | undefined {
 const plain = (value: Value) =>
   (value.kind === "string" || value.kind === "word") && value.chunks.length === 1 ? value.chunks[0] : undefined;
 
-function equals(field: Field, value: Value): Test {
+function equals(field: Field, value: Value): ElementTest {
   switch (value.kind) {
     case "string":
     case "word":
@@ -155,7 +206,7 @@ type TextTest = (text: string) => boolean;
  * A test of strings only. If one spelling of a level passes in some case, all of them pass in every case; `inLower` makes
  * the test that ignores case, for texts in lower case. A text that is not a level keeps its case.
  */
-function onText(field: Field, test: TextTest, inLower: () => TextTest): Test {
+function onText(field: Field, test: TextTest, inLower: () => TextTest): ElementTest {
   if (comparedType(field) === "level") {
     const passes = inLower();
     const passing = new Set(LEVELS.filter((level) => LEVEL_SPELLINGS[level].some(passes)));
@@ -190,13 +241,13 @@ function wildcards(chunks: readonly string[]): (text: string) => boolean {
   };
 }
 
-function any(field: Field, test: Test): Predicate {
-  const read = reader(field);
-  return (entry) => anyElement(read(entry), test);
-}
+const any =
+  (test: ElementTest): Test =>
+  (value) =>
+    anyElement(value, test);
 
 /** Whether the value, or any element of an array, passes. Missing (undefined) never does. */
-function anyElement(value: unknown, test: Test): boolean {
+function anyElement(value: unknown, test: ElementTest): boolean {
   if (!Array.isArray(value)) return value !== undefined && test(value);
   // Arrays in arrays are searched too, without recursion: an entry may nest them to any depth.
   const arrays: unknown[][] = [value];

@@ -1,6 +1,7 @@
 import { type Column, keyOf, readOfField, target } from "../../grammar/query/index.ts";
 import { Yielder } from "./event-loop.ts";
 import type { StoredEvent } from "./journal/line.ts";
+import { ParsedEvents } from "./parsed-events.ts";
 import type { Event } from "./store.ts";
 
 /** A field of the events of a memtable, one after the other, as `readOfField` reads it. */
@@ -21,10 +22,11 @@ const MOST_BYTES = 64 * 1024 * 1024;
 const RECENT_FIELDS = 24;
 const RECENT_MEMTABLES = 4;
 
-/** The share of memory that columns have, and what reading events costs. */
+/** The share of memory that columns and parsed events have, and what reading events costs. */
 export class ColumnBudget {
   readonly mostBytes: number;
   bytes = 0;
+  readonly parsedEvents: ParsedEvents;
   /** Lines that were parsed for a query since the start. */
   linesParsed = 0;
   /** The fields that were asked last, by their keys, and for how many more memtables they are made before they are. */
@@ -32,8 +34,9 @@ export class ColumnBudget {
   /** By their owners; those that were asked last come last. */
   readonly #columns = new Map<MemtableColumn, () => void>();
 
-  constructor(mostBytes = MOST_BYTES) {
+  constructor(mostBytes = MOST_BYTES, parsedEvents = new ParsedEvents()) {
     this.mostBytes = mostBytes;
+    this.parsedEvents = parsedEvents;
   }
 
   /** Counts a column from now on, as the one that was asked last. `drop` makes its owner forget it. */
@@ -79,8 +82,11 @@ export class ColumnBudget {
 
 export interface ColumnRequest {
   readonly column: Column;
-  /** Its numbers, its values, or only whether it has one: then a column of either will do. */
-  readonly use: "numbers" | "values" | "presence";
+  /**
+   * Its numbers or its values. A column of either will do to tell whether it has a value (`presence`), or to test one where
+   * null is as good as none (`test`, mostly of numbers).
+   */
+  readonly use: "numbers" | "values" | "presence" | "test";
 }
 
 interface FieldColumn {
@@ -102,6 +108,8 @@ export class MemtableColumns {
   readonly #budget: ColumnBudget;
   readonly #columns = new Map<string, FieldColumn>();
   #isAsked = false;
+  /** Fields of questions that were answered without columns. */
+  readonly #wished = new Set<string>();
   /** Fields that take more than the share of memory. */
   readonly #tooLarge = new Set<string>();
   #isDropped = false;
@@ -120,12 +128,9 @@ export class MemtableColumns {
     length: number,
     signal: AbortSignal,
   ): Promise<readonly MemtableColumn[] | undefined> {
+    if (!this.#isDropped) this.#begin();
     const keys = requests.map((request) => this.#keyOf(request));
     if (this.#isDropped || keys.some((key) => this.#tooLarge.has(key))) return undefined;
-    if (!this.#isAsked) {
-      this.#isAsked = true;
-      for (const [key, column] of this.#budget.takeRecent()) this.#make(key, column);
-    }
     const columns = requests.map(({ column }, at) => this.#column(keys[at]!, column));
     const unique = [...new Set(columns)];
     const yielder = new Yielder();
@@ -146,6 +151,19 @@ export class MemtableColumns {
     }
   }
 
+  /**
+   * Whether a question of these fields that needs only some of the events should use columns, which are made of all:
+   * if they are there, or if the same was asked before.
+   */
+  isWorth(requests: readonly ColumnRequest[]): boolean {
+    if (this.#isDropped) return false;
+    this.#begin();
+    const keys = requests.map((request) => this.#keyOf(request));
+    const isKnown = keys.every((key) => this.#columns.has(key) || this.#wished.has(key));
+    for (const key of keys) this.#wished.add(key);
+    return isKnown;
+  }
+
   /** Forgets all: the events are in segments now. */
   drop(): void {
     this.#isDropped = true;
@@ -153,10 +171,25 @@ export class MemtableColumns {
     this.#columns.clear();
   }
 
+  #begin(): void {
+    if (this.#isAsked) return;
+    this.#isAsked = true;
+    for (const [key, column] of this.#budget.takeRecent()) this.#make(key, column);
+  }
+
   #keyOf({ column, use }: ColumnRequest): string {
     const place = JSON.stringify(target(column));
     const [numbers, values] = [`numbers ${place}`, `values ${place}`];
-    return use === "numbers" || (use === "presence" && this.#columns.has(numbers)) ? numbers : values;
+    switch (use) {
+      case "numbers":
+        return numbers;
+      case "values":
+        return values;
+      case "presence":
+        return this.#columns.has(numbers) ? numbers : values;
+      case "test":
+        return this.#columns.has(values) ? values : numbers;
+    }
   }
 
   #column(key: string, field: Column): MemtableColumn {
@@ -200,7 +233,7 @@ const VALUE_BYTES = 80;
 export class ValueColumn implements MemtableColumn {
   #codes = new Uint32Array(FIRST_SIZE);
   readonly #byKey = new Map<unknown, number>();
-  /** The different values by their codes; undefined and null are one. */
+  /** The different values by their codes; undefined for events that have none. */
   readonly values: unknown[] = [];
   size = 0;
   bytes = FIRST_SIZE * Uint32Array.BYTES_PER_ELEMENT;
@@ -217,11 +250,11 @@ export class ValueColumn implements MemtableColumn {
       codes.set(this.#codes);
       this.#codes = codes;
     }
-    this.#codes[this.size++] = this.#codeOf(value ?? null);
+    this.#codes[this.size++] = this.#codeOf(value);
   }
 
   has(place: number): boolean {
-    return this.values[this.#codes[place]!] !== null;
+    return (this.values[this.#codes[place]!] ?? null) !== null;
   }
 
   #codeOf(value: unknown): number {

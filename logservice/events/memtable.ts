@@ -17,12 +17,13 @@ export class MemtableBatch {
   #parsed: StoredEvent[] | undefined;
   /** Indexes of its events by time; "sorted" if they came so, as they nearly always do. */
   #order: "sorted" | Float64Array | undefined;
-  readonly #counts: { linesParsed: number };
+  readonly #budget: ColumnBudget;
+  #isDropped = false;
 
-  constructor(lines: BatchLines, eventsBefore: number, counts: { linesParsed: number }) {
+  constructor(lines: BatchLines, eventsBefore: number, budget: ColumnBudget) {
     this.lines = lines;
     this.eventsBefore = eventsBefore;
-    this.#counts = counts;
+    this.#budget = budget;
     let [first, last] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
     for (const ms of lines.times) {
       if (ms < first) first = ms;
@@ -36,11 +37,31 @@ export class MemtableBatch {
     return this.lines.times.length;
   }
 
-  /** An event. It is kept as parsed: events that are read once are usually read again. */
+  /** An event. It is kept as parsed, while there is memory for it: events that are read once are usually read again. */
   at(index: number): StoredEvent {
+    const { parsedEvents } = this.#budget;
+    const kept = this.#parsed?.[index];
+    if (kept !== undefined) {
+      parsedEvents.use(this);
+      return kept;
+    }
+    const stored = this.#parse(index);
+    if (this.#isDropped) return stored;
     this.#parsed ??= new Array<StoredEvent>(this.length);
-    this.#parsed[index] ??= this.#parse(index);
-    return this.#parsed[index]!;
+    this.#parsed[index] = stored;
+    const { starts } = this.lines;
+    parsedEvents.add(this, starts[index + 1]! - starts[index]!);
+    return stored;
+  }
+
+  forgetParsed(): void {
+    this.#parsed = undefined;
+  }
+
+  /** Keeps no event any more: they are in segments now. */
+  drop(): void {
+    this.#isDropped = true;
+    this.#budget.parsedEvents.forget(this);
   }
 
   /** An event that is not kept. */
@@ -49,7 +70,7 @@ export class MemtableBatch {
   }
 
   #parse(index: number): StoredEvent {
-    this.#counts.linesParsed++;
+    this.#budget.linesParsed++;
     return eventAt(this.lines, index);
   }
 
@@ -97,6 +118,12 @@ export class MemtableEvents {
     this.batches.push(batch);
     this.length += batch.length;
     this.bytes += lines.bytes;
+  }
+
+  /** Forgets what was made of the events for queries: they are in segments now. */
+  drop(): void {
+    this.columns.drop();
+    for (const batch of this.batches) batch.drop();
   }
 
   /** The batches by their first time, or with a negative sign by their last time from the last on. */
@@ -224,7 +251,7 @@ export class Memtable {
     const events = this.projects.get(project);
     if (events === undefined) return;
     this.projects.delete(project);
-    events.columns.drop();
+    events.drop();
     this.events -= events.length;
     this.bytes -= events.bytes;
   }

@@ -286,6 +286,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       newest_events: memtables.events,
       newest_bytes: memtables.bytes,
       newest_column_bytes: memtables.columnBudget.bytes,
+      newest_parsed_bytes: memtables.columnBudget.parsedEvents.bytes,
       newest_lines_parsed_total: memtables.columnBudget.linesParsed,
       missing_files: losses.length,
       missing_bytes: losses.reduce((sum, { bytes }) => sum + bytes, 0),

@@ -6,6 +6,7 @@ import { join } from "node:path";
 import t from "tap";
 import { type Column, parsePipeline } from "../../../grammar/query/index.ts";
 import { FUNCTIONS, PIPE_WORDS } from "../../../grammar/query/reference.ts";
+import { ConnectionPool } from "../../../logservice/events/duckdb/connection-pool.ts";
 import { encodeBatch } from "../../../logservice/events/journal/batch-lines.ts";
 import { encodeEvent } from "../../../logservice/events/journal/line.ts";
 import { MemtableEvents } from "../../../logservice/events/memtable.ts";
@@ -181,6 +182,117 @@ t.test("a question over events in memory parses only those that came since the f
     t.equal(await parsed(other), 40, "the next events");
     t.equal(await parsed(text), 0, `${text}: parsed for that question, too`);
   }
+});
+
+t.test("a filter of fields reads columns from the second time on, and no event afterwards", async (t) => {
+  const rows: [text: string, mostFirst: number, again: string][] = [
+    // The lines that may be selected are found by their bytes: only these are parsed.
+    ["status >= 500 | count by path", 300, "status < 300 | count by path"],
+    ["status = 503 and level = error | count by path", 300, "path = /p1 or status = 500 | count by path"],
+    ["status in (500, 503) | stats sum(size) by path", 400, "status >= 500 | stats max(size), count(size) by path"],
+    // Bytes say nothing about such a query: all lines are parsed.
+    ["not status = 200 | count by path", 1000, "not status in (200, 404) | count by path"],
+    ["not exists user | count by path", 1000, 'user = "" or not user | count by path'],
+    ["user != null | count by path", 1000, "user = null | count by path"],
+  ];
+  const STATUS = [200, 201, 301, 404, 500, 200, "200", [200, 404], 503, undefined];
+  const USER = [null, undefined, "", "a", 0, -0, false, { name: "a" }, [null], [["a"]], []];
+  const some = (first: number, count: number) =>
+    Array.from({ length: count }, (_, at): NewEvent => {
+      const n = first + at;
+      const fields = { status: STATUS[n % STATUS.length], path: `/p${n % 7}`, size: n, user: USER[n % USER.length] };
+      const timestamp = new Date(BEGIN_MS + n * 1000).toISOString();
+      return { id: `e${n}`, timestamp, level: n % 10 === 8 ? "err" : "info", message: `m${n}`, fields };
+    });
+  for (const [text, mostFirst, again] of rows) {
+    const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
+    const append = async (events: readonly NewEvent[]) => {
+      for (const one of [oracle, store]) await one.append("app", events);
+    };
+    const parsed = async (text: string) => {
+      const before = store.metrics().newest_lines_parsed_total!;
+      const [expected, actual] = [await oracle.aggregate(queryOf(text)), await store.aggregate(queryOf(text))];
+      t.equal(differenceOf(expected, actual), undefined, text);
+      return store.metrics().newest_lines_parsed_total! - before;
+    };
+    await append(some(0, 1000));
+    const first = await parsed(text);
+    t.ok(first > 0 && first <= mostFirst, `${text}: ${first} lines`);
+    t.equal(await parsed(text), 1000 - first, `${text}: the others`);
+    t.equal(await parsed(text), 0, `${text}: again`);
+    t.equal(await parsed(again), 0, `${again}: of the same fields`);
+    await append(some(1000, 23));
+    t.equal(await parsed(text), 23, `${text}: those that came since`);
+  }
+});
+
+t.test("groups of events that are all in memory ask no SQL, and of others one row a group is bound", async (t) => {
+  const PATHS = 700;
+  const rows: [text: string, mostBound: number][] = [
+    ["| count by path", 20 * PATHS],
+    ["| top 5 path", 20 * PATHS],
+    ["| count by path | sort path desc | limit 3", 20 * PATHS],
+    ["| count by path, list | where count > 2 | sort count | limit 30", 100 * PATHS],
+    ["| stats p50(duration), p99.9(duration), p0(duration), p100(duration) by service", 8 * 2200],
+    ["| stats p90(mixed) as p, count(mixed) as n, sum(duration) as s by service | sort p desc", 16 * 2200],
+    ["| stats distinct(path) as a, distinct(mixed) as b, distinct(level) by service", 30 * PATHS],
+    ["| stats distinct(list), p33.3(list)", 8 * 2200],
+    ["| timeseries 5m p75(duration), distinct(service) by service", 16 * 2200],
+    ["level >= error | stats p95(duration) by mixed", 8 * 2200],
+    ["| stats p95(nothing), distinct(nothing)", 100],
+    ["nothing = 1 | stats p95(duration), count(), distinct(path), sum(duration)", 100],
+  ];
+  const MIXED = [1, "1", true, null, undefined, 2.5, "a", [3, "b", [4]], { a: 1 }, -0, 0];
+  const some = (first: number, count: number) =>
+    Array.from({ length: count }, (_, at): NewEvent => {
+      const n = first + at;
+      const fields = {
+        service: `s${n % 3}`,
+        path: `/p${(n * n) % PATHS}`,
+        duration: ((n * 7919) % 1000) / 8,
+        mixed: MIXED[n % MIXED.length],
+        list: n % 4 === 0 ? [n % 3, "x"] : n % 5,
+      };
+      const timestamp = new Date(BEGIN_MS + n * 1000).toISOString();
+      return { id: `e${n}`, timestamp, level: n % 10 === 8 ? "err" : "info", message: `m${n}`, fields };
+    });
+  const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
+  const append = async (events: readonly NewEvent[]) => {
+    for (const one of [oracle, store]) await one.append("app", events);
+  };
+  const { run } = ConnectionPool.prototype;
+  let [statements, bound] = [0, 0];
+  ConnectionPool.prototype.run = function (text, values, ...rest) {
+    statements++;
+    for (const value of values) bound += String(value).length;
+    return run.call(this, text, values, ...rest);
+  };
+  t.teardown(() => {
+    ConnectionPool.prototype.run = run;
+  });
+  const ask = async (text: string) => {
+    [statements, bound] = [0, 0];
+    for (const range of [{}, { limit: 7 }]) {
+      const [expected, actual] = [
+        await oracle.aggregate(queryOf(text, range)),
+        await store.aggregate(queryOf(text, range)),
+      ];
+      t.equal(differenceOf(expected, actual), undefined, text);
+    }
+  };
+  await append(some(0, 2200));
+  for (const [text] of rows) {
+    await ask(text);
+    t.equal(statements, 0, `${text}: no statement`);
+  }
+  await store.flush();
+  await append(some(2200, 2200));
+  for (const [text, mostBound] of rows) {
+    await ask(text);
+    t.ok(bound / 2 <= mostBound, `${text}: ${bound / 2} characters were bound`);
+  }
+  await store.flush();
+  for (const [text] of rows) await ask(text);
 });
 
 t.test("columns of memtables keep to their share of memory", async (t) => {

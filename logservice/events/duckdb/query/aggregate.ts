@@ -78,11 +78,8 @@ export interface Gathering<Reading> {
    */
   readonly ask: (segment: Segment) => { readonly reading: Reading; readonly except: Sql } | "nothing" | undefined;
   readonly event: (stored: { readonly event: Event }) => void;
-  /**
-   * Takes the events of some levels (by severity) of a memtable from its columns, within the range. Returns false if it
-   * took none: they are then given one by one.
-   */
-  readonly memtable?: (view: MemtableView, levels: readonly boolean[]) => Promise<boolean>;
+  /** Takes the selected events of a memtable from its columns. Returns false if it took none: they are given one by one. */
+  readonly memtable?: (view: MemtableView) => Promise<boolean>;
 }
 
 /**
@@ -118,7 +115,7 @@ export async function gather<Reading>(
     .filter((segment) => !(levels !== undefined && covers(selection, segment) && summary(segment.summary, levels)));
   const left: MemtableView[] = [];
   for (const view of unsummarized) {
-    if (levels !== undefined && (await memtable?.(view, levels))) used.bytes += view.events.bytes;
+    if (context.process === undefined && (await memtable?.(view))) used.bytes += view.events.bytes;
     else left.push(view);
   }
   await eachInMemory(context, event, left);

@@ -3,6 +3,7 @@ import { compilePredicate } from "../../../../grammar/query/index.ts";
 import type { ColumnType, EventColumns } from "../../../../grammar/query/sql/columns.ts";
 import { bothSql, type Sql, type SqlCondition, sql } from "../../../../grammar/query/sql/condition.ts";
 import { querySql } from "../../../../grammar/query/sql/query-sql.ts";
+import { type ColumnFilter, columnFilter } from "../../column-filter.ts";
 import { Yielder } from "../../event-loop.ts";
 import { canonicalTimestamp, firstNanosecond, nanosecondsOf } from "../../instant.ts";
 import { generatedId, type StoredEvent } from "../../journal/line.ts";
@@ -47,6 +48,8 @@ export interface RangeSelection {
   readonly selects: (stored: { readonly event: StoredEvent["event"] }) => boolean;
   /** Tells of the lines of the newest events which may be selected, where the query can. */
   readonly filter: LineFilter | undefined;
+  /** Selects the newest events by columns, where the query can. */
+  readonly columns: ColumnFilter | undefined;
 }
 
 /** Events before `cutoffMs` have expired, whether they are still stored or not. */
@@ -60,8 +63,11 @@ export function selectionOf(range: EventRange, nowMs: number, cutoffMs: number =
     to: firstNanosecond(range.stopMs, "above"),
     selects: predicate === undefined ? () => true : ({ event }) => predicate(event),
     filter: range.query === undefined ? undefined : lineFilter(range.query, nowMs),
+    columns: columnFilter(range.query ?? NO_QUERY, nowMs),
   };
 }
+
+const NO_QUERY: Query = { source: "", expr: undefined };
 
 export const overlaps = ({ first, last }: Segment, { from, to }: RangeSelection) => last >= from && first < to;
 export const covers = ({ from, to }: RangeSelection, { first, last }: Segment) => first >= from && last < to;
@@ -98,7 +104,7 @@ const LARGE_BYTES = 32 * 1024;
 
 /** The selection as SQL over a segment: the query, and the range if the segment extends beyond it. */
 export function segmentCondition({ selection, nowMs }: QueryContext, segment: Segment): SqlCondition {
-  const query: Query = selection.range.query ?? { source: "", expr: undefined };
+  const query = selection.range.query ?? NO_QUERY;
   const bounds = querySql(query, { nowMs, columns: segmentColumns(segment), firstInstant: firstNanosecond });
   if (covers(selection, segment)) return bounds;
   const between = sql("(t >= ?::bigint and t < ?::bigint)", selection.from, selection.to);

@@ -1,5 +1,6 @@
 // Groups of the events of a memtable by its columns, without a look at any event.
-import { type Level, severity } from "../../../../../grammar/query/index.ts";
+import { target } from "../../../../../grammar/query/index.ts";
+import type { ColumnFilter } from "../../../column-filter.ts";
 import { Yielder } from "../../../event-loop.ts";
 import { nanosecondsIn } from "../../../journal/line.ts";
 import type { MemtableBatch } from "../../../memtable.ts";
@@ -7,13 +8,15 @@ import type { ColumnRequest, ValueColumn } from "../../../memtable-columns.ts";
 import type { MemtableView } from "../../../memtables.ts";
 import type { QueryContext } from "../query-context.ts";
 import type { MemoryGroups } from "./memory-groups.ts";
-import type { GroupPlan } from "./plan.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
 
 const SPAN = { start: 0, end: 0 };
 const LEVEL: ColumnRequest = {
   column: { path: [{ kind: "key", key: "level", span: SPAN }], span: SPAN },
   use: "values",
 };
+
+const USES: Partial<Record<AggregateInput["use"], ColumnRequest["use"]>> = { number: "numbers", key: "values" };
 
 interface Grouping {
   readonly plan: GroupPlan;
@@ -22,23 +25,29 @@ interface Grouping {
   readonly firstMs: number;
 }
 
-/** Adds the events of some levels that are in the range. Returns false, and adds none, if the columns take too much memory. */
+/**
+ * Adds the selected events of a memtable. Returns false, and adds none, if they should be read one by one: the columns take
+ * too much memory, the query is not of columns, or it is asked for the first time and their lines are found by their bytes.
+ */
 export async function addColumns(
   { selection, signal }: QueryContext,
-  { view, levels }: { readonly view: MemtableView; readonly levels: readonly boolean[] },
+  { events, length }: MemtableView,
   { plan, sums, firstMs }: Grouping,
 ): Promise<boolean> {
-  const { events, length } = view;
+  const { columns: columnFilter } = selection;
+  if (columnFilter === undefined) return false;
   const by = plan.by.map((column): ColumnRequest => ({ column, use: "values" }));
-  const inputs = plan.inputs.map(
-    ({ column, use }): ColumnRequest => ({ column, use: use === "number" ? "numbers" : "presence" }),
-  );
+  const inputs = plan.inputs.map(({ column, use }): ColumnRequest => ({ column, use: USES[use] ?? "presence" }));
+  const requests = [...by, ...inputs, ...columnFilter.requests];
+  if (selection.filter !== undefined && !isOfLevels(columnFilter) && !events.columns.isWorth(requests)) return false;
   // That of the levels comes with the first question: it costs little, and many questions are of some levels.
-  const columns = await events.columns.read([LEVEL, ...by, ...inputs], length, signal);
+  const columns = await events.columns.read([...requests, LEVEL], length, signal);
   if (columns === undefined) return false;
-  const [{ codes, values }] = columns as [ValueColumn];
-  const add = sums.adder(columns.slice(1, 1 + by.length) as ValueColumn[], columns.slice(1 + by.length));
-  const isSelected = values.map((value) => levels[severity(value as Level)]!);
+  const adder = sums.adder(
+    columns.slice(0, by.length) as ValueColumn[],
+    columns.slice(by.length, by.length + inputs.length),
+  );
+  const isSelected = columnFilter.over(columns.slice(by.length + inputs.length));
   const { startMs } = selection;
   const { stopMs } = selection.range;
   const { stepMs } = plan;
@@ -50,13 +59,21 @@ export async function addColumns(
     for (let index = 0; index < times.length; index++) {
       const ms = times[index]!;
       const place = batch.eventsBefore + index;
-      if (ms < startMs || ms > stopMs || !isSelected[codes[place]!]) continue;
-      add(place, stepMs === undefined ? 0 : stepOf(batch, index, { firstMs, stepMs }));
+      if (ms < startMs || ms > stopMs || !isSelected(place)) continue;
+      adder.add(place, stepMs === undefined ? 0 : stepOf(batch, index, { firstMs, stepMs }));
     }
     if (yielder.isDue()) await yielder.rest(signal);
   }
+  adder.finish();
   return true;
 }
+
+/** As good as all questions of groups have the column of levels. */
+const isOfLevels = ({ requests }: ColumnFilter) =>
+  requests.every(({ column }) => {
+    const place = target(column);
+    return place.at === "entry" && place.name === "level";
+  });
 
 /** The step of an event. Float64 rounds the last nanoseconds before a step up to its begin: these are looked at. */
 function stepOf(

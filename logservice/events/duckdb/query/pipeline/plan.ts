@@ -72,6 +72,10 @@ export const isSortedByTime = ({ order, by, columns }: GroupPlan) =>
 /** Whether rows need the places of their events. */
 export const hasPositions = (plan: GroupPlan) => plan.isUnique || isSortedByTime(plan) || plan.inputs.some(isOutermost);
 
+/** Whether a function needs the values themselves, and not only what is known of some of them. */
+export const needsValues = ({ aggregates }: GroupPlan) =>
+  aggregates.some(({ kind: { name } }) => name === "pNN" || name === "distinct");
+
 /** A longest step or more would have no end of rows. */
 const MOST_STEPS = 60;
 

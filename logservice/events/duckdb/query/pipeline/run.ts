@@ -10,7 +10,6 @@ import {
   periodSeconds,
   pipesOver,
   type RowColumn,
-  sortOrder,
   stepCount,
   stepStart,
   stepsOf,
@@ -27,12 +26,22 @@ import { stageRunHere } from "../../engine/query-process.ts";
 import { gather } from "../aggregate.ts";
 import { positionIn, type QueryContext } from "../query-context.ts";
 import { search } from "../search.ts";
+import { answerOfGroups, firstGroups, inPlansOrder } from "./memory-answer.ts";
 import { addColumns } from "./memory-columns.ts";
 import { MemoryGroups, needsGroupsOnly } from "./memory-groups.ts";
 import { MemoryRows } from "./memory-rows.ts";
-import { type GroupPlan, groupPlan } from "./plan.ts";
+import { type GroupPlan, groupPlan, needsValues } from "./plan.ts";
 import { sourcesOf } from "./sources.ts";
-import { cellNames, type Form, type Forms, formOfValue, groupStatement, numberInputs } from "./statement.ts";
+import {
+  cellNames,
+  cutOf,
+  type Form,
+  type Forms,
+  formOfValue,
+  formsOfCells,
+  groupStatement,
+  numberInputs,
+} from "./statement.ts";
 import { type SummaryRow, summaryReader } from "./summarized.ts";
 import { topEvents } from "./top-events.ts";
 
@@ -212,7 +221,10 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
   const parts = await gather(context, {
     summary: (summary, levels) => {
       const rows = readSummary(summary, levels);
-      for (const row of rows ?? []) summaries.push(row);
+      for (const row of rows ?? []) {
+        if (sums === undefined) summaries.push(row);
+        else sums.addSummary(row);
+      }
       return rows !== undefined;
     },
     ask: (segment) => sourcesOf(segment, { by, inputs: plan.inputs }),
@@ -221,26 +233,57 @@ async function groups(context: QueryContext, plan: GroupPlan, grouping: Grouping
       else sums.add(event);
     },
     ...(sums !== undefined && {
-      memtable: (view, levels) => addColumns(context, { view, levels }, { plan, sums, firstMs }),
+      memtable: (view) => addColumns(context, view, { plan, sums, firstMs }),
     }),
   });
-  if (sums !== undefined) for (const row of sums.rows()) summaries.push(row);
-  const statement = groupStatement({ plan, parts, memory: [...memory.rows()], summaries, steps, seconds, maxRows });
+  if (sums !== undefined && parts.length === 0) {
+    const answer = inMemory(sums, plan, { seconds, maxRows });
+    if (answer !== undefined) return answer;
+  }
+  const values = sums !== undefined && needsValues(plan) ? sums.valueRows() : [];
+  if (sums !== undefined && !needsValues(plan)) for (const row of sums.rows()) summaries.push(row);
+  const rowsInMemory = { memory: [...memory.rows()], summaries, values };
+  const statement = groupStatement({ plan, parts, ...rowsInMemory, steps, seconds, maxRows });
   const rows: Cell[][] = [];
   const left = new Map<string, number>();
-  const { text, values } = statement.select;
-  await context.pool.run(text, values, context.signal, (columns) =>
+  const { text, values: bound } = statement.select;
+  await context.pool.run(text, bound, context.signal, (columns) =>
     takeRows(columns, { plan, forms: statement.forms, rows, left }),
   );
-  const isWhole = rows.length <= statement.most;
-  if (statement.isCut) {
-    const { most } = statement;
+  return cutGroups({ rows, left, ...statement }, plan);
+}
+
+/** Undefined if there are too many groups to sort them here. */
+function inMemory(
+  sums: MemoryGroups,
+  plan: GroupPlan,
+  { seconds, maxRows }: Pick<Grouping, "seconds" | "maxRows">,
+): Grouped | undefined {
+  const { order, most } = cutOf(plan, formsOfCells(plan, sums.groups), maxRows);
+  const { rows, left } = answerOfGroups(sums.groups, plan, seconds);
+  if (order === undefined) return cutGroups({ rows, left, isCut: false, most }, plan);
+  const first = firstGroups(rows, plan, most + 1);
+  return first && cutGroups({ rows: first, left, isCut: true, most }, plan);
+}
+
+interface Uncut {
+  /** One more than wanted if there are more. */
+  readonly rows: readonly (readonly Cell[])[];
+  readonly left: ReadonlyMap<string, number>;
+  readonly isCut: boolean;
+  readonly most: number;
+}
+
+function cutGroups({ rows, left, isCut, most }: Uncut, plan: GroupPlan): Grouped {
+  const isWhole = rows.length <= most;
+  if (isCut) {
     // The stages that are left need all rows.
     if (!isWhole && most !== plan.limit && plan.rest.length > 0) throw new TooManyGroups(most);
     return { rows: rows.slice(0, most), isWhole: isWhole || most === plan.limit, leftOut: left };
   }
-  if (!isWhole) throw new TooManyGroups(statement.most);
-  return { rows: plan.stepMs === undefined ? inPlansOrder(rows, plan) : rows, isWhole: true, leftOut: left };
+  if (!isWhole) throw new TooManyGroups(most);
+  if (plan.stepMs !== undefined) return { rows, isWhole: true, leftOut: left };
+  return { rows: inPlansOrder(rows, plan).slice(0, plan.limit), isWhole: true, leftOut: left };
 }
 
 interface Taken {
@@ -284,28 +327,6 @@ function cellIn(form: Form, value: unknown): Cell {
     default:
       return value;
   }
-}
-
-/** As the language orders values, where SQL does not. */
-function inPlansOrder(
-  rows: readonly (readonly Cell[])[],
-  { by, columns, order, limit }: GroupPlan,
-): readonly (readonly Cell[])[] {
-  const values = sortOrder("value");
-  const keys = [
-    ...order.map((key) => ({ ...key, order: sortOrder(columns[key.place]!.type) })),
-    { place: by.length, isDescending: true, order: values },
-    ...by.map((_, place) => ({ place, isDescending: false, order: values })),
-  ];
-  const read = rows.map((row) => ({ row, cells: keys.map(({ place, order }) => order.key(row[place])) }));
-  const sorted = read.sort((a, b) => {
-    for (const [at, { order, isDescending }] of keys.entries()) {
-      const difference = order.compare(a.cells[at], b.cells[at]);
-      if (difference !== 0) return isDescending ? -difference : difference;
-    }
-    return 0;
-  });
-  return (limit === undefined ? sorted : sorted.slice(0, limit)).map(({ row }) => row);
 }
 
 interface Range {

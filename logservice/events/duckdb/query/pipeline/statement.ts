@@ -1,9 +1,10 @@
 // The statement that groups events: a part for each kind of segment, one for rows that are bound, and what joins them.
-import { LEVELS, type Level, type Target, target } from "../../../../../grammar/query/index.ts";
+import { type Cell, LEVELS, type Level, type Target, target } from "../../../../../grammar/query/index.ts";
 import type { Sql, SqlValue } from "../../../../../grammar/query/sql/condition.ts";
 import { ID } from "../../segment-schema.ts";
 import type { SelectStatement, SqlPart } from "../aggregate.ts";
 import { fromRows } from "../query-context.ts";
+import type { GroupValues } from "./memory-groups.ts";
 import { cellJson, type MemoryRow } from "./memory-rows.ts";
 import {
   type AggregateInput,
@@ -11,6 +12,7 @@ import {
   hasPositions,
   isOutermost,
   isSortedByTime,
+  needsValues,
   type PlannedAggregate,
 } from "./plan.ts";
 import type { ColumnSource, SegmentSources } from "./sources.ts";
@@ -29,6 +31,8 @@ export interface StatementInput {
   readonly parts: readonly SqlPart<SegmentSources>[];
   readonly memory: readonly MemoryRow[];
   readonly summaries: readonly SummaryRow[];
+  /** Groups in memory, if functions need values. */
+  readonly values: readonly GroupValues[];
   /** For `timeseries`: nanoseconds of the first step's beginning, and its length. */
   readonly steps: { readonly first: bigint; readonly length: bigint } | undefined;
   /** The divisor of `rate`. */
@@ -52,19 +56,18 @@ const MOST_GROUPS = 100_000;
 
 /** The columns of rows: c0, c1, ... are cells, v0 or what is like it the values of inputs. */
 export function groupStatement(input: StatementInput): GroupStatement {
-  const { plan, parts, memory, summaries } = input;
+  const { plan, parts, memory, summaries, values: ofValues } = input;
   const forms = formsOf(input);
-  const needsRows = plan.aggregates.some(({ kind: { name } }) => name === "pNN" || name === "distinct");
   const rows = [
     ...parts.map((part) => ({ sql: ofSegments(part, input, forms), isCounted: true })),
-    ...(memory.length > 0 || parts.length + summaries.length === 0
+    ...(ofValues.length > 0 ? [{ sql: ofGroups(ofValues, input, forms), isCounted: false }] : []),
+    ...(memory.length > 0 || parts.length + summaries.length + ofValues.length === 0
       ? [{ sql: ofMemory(memory, input, forms), isCounted: false }]
       : []),
   ];
-  const grouped = needsRows ? groupedRows(rows, plan) : merged(rows, input, forms);
+  const grouped = needsValues(plan) ? groupedRows(rows, plan) : merged(rows, input, forms);
   const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
-  const order = orderOf(plan, forms);
-  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? input.maxRows, mostLeft(plan, input.maxRows));
+  const { order, most } = cutOf(plan, forms, input.maxRows);
   const sums = numberInputs(plan).map((at) => `x${at}`);
   const values = [...cellNames(plan), ...outs.map((_, at) => `o${at}`), ...sums];
   // Values that were left out are those of all groups.
@@ -82,6 +85,17 @@ export function groupStatement(input: StatementInput): GroupStatement {
     ${order === undefined ? "" : `order by ${order}`} limit ${most + 1}`;
   const bound = [...grouped.values, ...plan.having.map(({ number }) => number)];
   return { select: { text, values: bound }, forms, isCut: order !== undefined, most };
+}
+
+/** The order that SQL can cut its rows in, if any, and how many rows are asked for then. */
+export function cutOf(
+  plan: GroupPlan,
+  forms: Forms,
+  maxRows: number,
+): { readonly order: string | undefined; readonly most: number } {
+  const order = orderOf(plan, forms);
+  const most = order === undefined ? MOST_GROUPS : Math.min(plan.limit ?? maxRows, mostLeft(plan, maxRows));
+  return { order, most };
 }
 
 const mostLeft = ({ rest }: GroupPlan, maxRows: number) => (rest.length > 0 ? MOST_GROUPS : maxRows);
@@ -159,9 +173,21 @@ export const numberInputs = ({ inputs }: GroupPlan): number[] =>
 
 // ---- forms
 
-function formsOf({ plan, parts, memory, summaries }: StatementInput): Forms {
+/** The forms of rows in memory, with no values of inputs. */
+export const formsOfCells = (plan: GroupPlan, groups: readonly { readonly cells: readonly Cell[] }[]): Forms =>
+  formsOf({ plan, parts: [], memory: [], summaries: groups, values: [] });
+
+function formsOf({
+  plan,
+  parts,
+  memory,
+  summaries,
+  values,
+}: Pick<StatementInput, "plan" | "parts" | "memory" | "values"> & {
+  readonly summaries: readonly { readonly cells: readonly Cell[] }[];
+}): Forms {
   const offset = plan.stepMs === undefined ? 0 : 1;
-  const cells = [...memory, ...summaries];
+  const cells = [...memory, ...summaries, ...values];
   return {
     by: plan.by.map((column, at) =>
       isLevel(target(column))
@@ -176,7 +202,10 @@ function formsOf({ plan, parts, memory, summaries }: StatementInput): Forms {
         ? "level"
         : formOf(
             parts.map(({ reading }) => reading.inputs[at]!.type),
-            memory.map((row) => row.values[at]),
+            [
+              ...memory.map((row) => row.values[at]),
+              ...(input.use === "key" ? values.flatMap((group) => group.values[at] as Cell[]) : []),
+            ],
           ),
     ),
   };
@@ -256,7 +285,7 @@ function inputColumns({ use }: AggregateInput, at: number, source: ColumnSource,
       return [`(${value})::double as v${at}`, `(${leftOut})::double as x${at}`];
     }
     case "presence":
-      return [`${type === "absent" ? "null" : `case when ${text} is not null then true end`}::boolean as v${at}`];
+      return [`${type === "absent" ? "null" : `case when ${text} is not null then 1 end`}::double as v${at}`];
     default:
       return [`${inForm(source, forms.inputs[at]!)} as v${at}`];
   }
@@ -299,7 +328,12 @@ function ofMemory(memory: readonly MemoryRow[], { plan, steps }: StatementInput,
         "DOUBLE",
         memory.map(({ leftOut }) => leftOut[at]! || null),
       );
-    } else if (use === "presence") bound.add(`v${at}`, "BOOLEAN", values);
+    } else if (use === "presence")
+      bound.add(
+        `v${at}`,
+        "DOUBLE",
+        values.map((value) => (value === null ? null : 1)),
+      );
     else bound.addInForm(`v${at}`, forms.inputs[at]!, values);
   }
   if (hasPositions(plan)) {
@@ -324,17 +358,70 @@ function ofMemory(memory: readonly MemoryRow[], { plan, steps }: StatementInput,
   };
 }
 
+/** As many rows of a group as it has values of an input; the first one counts its events. */
+function ofGroups(groups: readonly GroupValues[], { plan, steps }: StatementInput, forms: Forms): Sql {
+  const offset = steps === undefined ? 0 : 1;
+  const bound = new BoundTable();
+  if (steps !== undefined)
+    bound.add(
+      "step",
+      "DOUBLE",
+      groups.map(({ cells }) => cells[0]),
+    );
+  for (const at of plan.by.keys()) {
+    const cells = groups.map(({ cells }) => cells[offset + at]);
+    bound.addInForm(`c${at}`, forms.by[at]!, cells);
+  }
+  bound.add(
+    "w",
+    "DOUBLE",
+    groups.map(({ events }) => events),
+  );
+  for (const [at, { use }] of plan.inputs.entries()) {
+    const values = groups.map((group) => group.values[at]!);
+    if (use === "presence") bound.add(`v${at}`, "DOUBLE", values);
+    else
+      bound.addLists(`v${at}`, use === "number" ? "number" : forms.inputs[at]!, values as readonly (readonly Cell[])[]);
+    if (use !== "number") continue;
+    bound.add(
+      `x${at}`,
+      "DOUBLE",
+      groups.map(({ leftOut }) => leftOut[at]! || null),
+    );
+  }
+  const { from, values } = bound.table();
+  const inputs = plan.inputs.flatMap(({ use }, at) => {
+    if (use === "presence") return [`unnest([v${at}]) as v${at}`];
+    return [`unnest(v${at}) as v${at}`, ...(use === "number" ? [`unnest([x${at}]) as x${at}`] : [])];
+  });
+  const cells = cellNames(plan);
+  // Shorter lists are filled up with NULL.
+  const rows = `(select ${[...cells, "unnest([w]) as w", ...inputs].join(", ")} from ${from})`;
+  const read = plan.inputs.flatMap(({ use }, at) => {
+    const name = `v${at}`;
+    return [
+      use === "key" && forms.inputs[at] === "json" ? `${canonical(name)} as ${name}` : name,
+      ...(use === "number" ? [`x${at}`] : []),
+    ];
+  });
+  return { text: `select ${[...cells, "w", ...read].join(", ")} from ${rows}`, where: "", values };
+}
+
 const inputNames = ({ inputs }: GroupPlan) =>
   inputs.flatMap(({ use }, at) => (use === "number" ? [`v${at}`, `x${at}`] : [`v${at}`]));
 
-/** Values as columns of one JSON text. */
+/** Values as columns, each of them one JSON text. */
 class BoundTable {
-  readonly #columns: { readonly name: string; readonly type: string; readonly text: (name: string) => string }[] = [];
-  readonly #lists: Record<string, readonly unknown[]> = {};
+  readonly #columns: {
+    readonly name: string;
+    /** How `from_json` reads the JSON text. */
+    readonly shape: unknown;
+    readonly text: (name: string) => string;
+    readonly values: readonly unknown[];
+  }[] = [];
 
   add(name: string, type: string, values: readonly unknown[], text = (column: string) => column): void {
-    this.#columns.push({ name, type, text });
-    this.#lists[name] = values.map((value) => value ?? null);
+    this.#columns.push({ name, shape: [type], text, values: values.map((value) => value ?? null) });
   }
 
   addInForm(name: string, form: Form, values: readonly unknown[]): void {
@@ -351,7 +438,7 @@ class BoundTable {
         this.add(
           name,
           "INTEGER",
-          values.map((value) => (value === null ? null : LEVELS.indexOf(value as Level))),
+          values.map((value) => (value === null ? null : levelNumber(value))),
         );
         return;
       default:
@@ -359,16 +446,26 @@ class BoundTable {
     }
   }
 
+  /** Lists of values, of which those of JSON are texts as they were written. */
+  addLists(name: string, form: Form, lists: readonly (readonly Cell[])[]): void {
+    const inList = form === "json" ? cellJson : form === "level" ? levelNumber : (cell: Cell) => cell;
+    const values = lists.map((list) => list.map(inList));
+    this.#columns.push({ name, shape: [[SQL_TYPES[form].toUpperCase()]], text: (column) => column, values });
+  }
+
   table(): { readonly from: string; readonly values: readonly SqlValue[] } {
-    const shape = Object.fromEntries(this.#columns.map(({ name, type }) => [name, [type]]));
-    const unnested = this.#columns.map(({ name }) => `unnest(bound.${name}) as ${name}`).join(", ");
-    const read = this.#columns.map(({ name, text }) => `${text(name)} as ${name}`).join(", ");
+    const unnested = this.#columns.map(
+      ({ name, shape }) => `unnest(from_json(?, '${JSON.stringify(shape)}')) as ${name}`,
+    );
+    const read = this.#columns.map(({ name, text }) => `${text(name)} as ${name}`);
     return {
-      from: `(select ${read} from (select ${unnested} from (select from_json(?, '${JSON.stringify(shape)}') as bound)))`,
-      values: [JSON.stringify(this.#lists)],
+      from: `(select ${read.join(", ")} from (select ${unnested.join(", ")}))`,
+      values: this.#columns.map(({ values }) => JSON.stringify(values)),
     };
   }
 }
+
+const levelNumber = (level: Cell) => LEVELS.indexOf(level as Level);
 
 // ---- groups
 
@@ -386,6 +483,8 @@ function groupedRows(rows: readonly Rows[], plan: GroupPlan): SelectStatement {
         return [...partialNumbers(at), ...percentiles(plan, at)];
       case "key":
         return [`count(distinct v${at})::double as n${at}`];
+      case "presence":
+        return [`sum(v${at}) as n${at}`];
       default:
         return partial(use, at);
     }
