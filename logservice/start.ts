@@ -23,6 +23,7 @@ import { sendTest } from "./notify/send-test.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "./notify/settings.ts";
 import { OIDC_CALLBACK } from "./pages/oidc.ts";
 import { listAcceptedLosses } from "./records/accepted-losses.ts";
+import { isRecordsFull } from "./records/check.ts";
 import { notePublicUrl } from "./records/instance.ts";
 import type { Records } from "./records/open.ts";
 import { listRetentions } from "./records/projects.ts";
@@ -139,7 +140,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
     hstsSeconds: address.isSecure ? hstsSeconds : 0,
   });
   address.listensOn(http.port);
-  await notePublicUrl(records.db, address);
+  // Only for links that are printed without the service: no reason to serve nothing on a full disk.
+  await notePublicUrl(records.db, address).catch((error: unknown) => {
+    if (!isRecordsFull(error)) throw error;
+  });
   mails?.kick();
   if (options.isAlerting ?? true) {
     deliveries.kick();

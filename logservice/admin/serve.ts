@@ -59,6 +59,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
     await records.close();
     throw error;
   });
+  if (!records.isShared) say(NOT_SHARED);
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
@@ -82,6 +83,9 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
     throw error;
   }
 }
+
+const NOT_SHARED =
+  "warn: the disk is so full that other commands cannot open the records: make room, and start the service again to use them";
 
 /** A mail server that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
 function textOf(error: unknown): string {

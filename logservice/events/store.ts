@@ -296,6 +296,8 @@ export interface DiskRoom {
   /** Bytes that the service may still write. */
   readonly freeBytes: number;
   readonly totalBytes: number;
+  /** Whether so little is free that no events are accepted. */
+  readonly isFull: boolean;
 }
 
 export type TailItem = { readonly event: Event } | { readonly dropped: number | null };

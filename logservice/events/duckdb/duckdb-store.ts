@@ -117,6 +117,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       await store.#engines.open();
       const target = replayTarget(projects);
       await replayJournal({ files, memtables, dedup: store.#dedup, seenKeys, target, nowMs: nowMs() });
+      // Logs it if nothing can be stored.
+      await store.#backpressure.isDiskFull();
       store.#flushes.begin();
       store.#scrubber.begin();
       return store;
@@ -212,7 +214,11 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
 
   async disk(): Promise<DiskRoom> {
     const { bavail, blocks, bsize } = await statfs(this.#settings.directory);
-    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+    return {
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      isFull: await this.#backpressure.isDiskFull(),
+    };
   }
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {

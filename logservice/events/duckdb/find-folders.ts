@@ -1,6 +1,6 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory, unlessGone } from "../durable.ts";
+import { syncDirectory, unlessDiskFull, unlessGone } from "../durable.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { Log } from "../settings.ts";
 import { FolderList, type ListedFolder } from "./folder-list.ts";
@@ -179,7 +179,8 @@ export async function refuseOthers(directory: string, owner: string | undefined)
 export async function finishRemoval(directory: string, folder: string, list: FolderList): Promise<void> {
   await rm(join(directory, folder), { recursive: true, force: true, maxRetries: 5 });
   await syncDirectory(directory);
-  await list.remove(folder);
+  // Until the list is written, the journal has the deletion.
+  await unlessDiskFull(list.remove(folder));
 }
 
 interface FoldersToPlan extends Pick<PlanOptions, "inspector" | "nowMs" | "isThorough"> {

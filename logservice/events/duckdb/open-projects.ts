@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../durable.ts";
+import { unlessDiskFull } from "../durable.ts";
 import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
@@ -39,7 +39,8 @@ export async function openProjects(
   for (const one of folders.removed) await finishRemoval(folder, one.folder, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
-    if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began) await list.remove(name);
+    if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began)
+      await unlessDiskFull(list.remove(name));
   }
   const options = { list: list.all, journal, inspector, nowMs: clock.nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
@@ -51,10 +52,8 @@ export async function openProjects(
     projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs(), accepted }, rebuild));
   }
   const noted = list.add(folders.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
-  await noted.catch((error: unknown) => {
-    // Reading still works on a full disk; the next folder that is made needs the list.
-    if (errorCode(error) !== "ENOSPC") throw error;
-  });
+  // Reading still works; the next folder that is made needs the list.
+  await unlessDiskFull(noted);
   return { folders: list, segments: projects };
 }
 

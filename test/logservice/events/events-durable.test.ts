@@ -10,6 +10,7 @@ import {
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -21,7 +22,7 @@ import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
 import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
-import { recordDiskCalls } from "../../support/events/disk-calls.ts";
+import { recordDiskCalls, refuseBytes } from "../../support/events/disk-calls.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
@@ -410,11 +411,18 @@ t.test("of several that take over a directory at once, one gets it", async (t) =
       writeFileSync(rightTo(rightTo(lock, "a"), "b"), ended("c"));
     },
     "half a lock": (lock) => writeFileSync(lock, ended("a").slice(0, 20)),
+    "the lock that a process left on a full disk": (lock) => symlinkSync("1073741824.abc.def", lock),
   };
-  for (const [name, leave] of Object.entries(rows)) {
-    const directory = folder(t);
+  const home = folder(t);
+  const disk = await recordDiskCalls(t, home);
+  for (const [name, leave, isFull] of Object.entries(rows).flatMap(([name, leave]) => [
+    [name, leave, false] as const,
+    [`${name}, on a full disk`, leave, true] as const,
+  ])) {
+    const directory = mkdtempSync(join(home, "locked-"));
+    disk.before = isFull ? refuseBytes : () => {};
     const winners = new Set<number>();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < (isFull ? 5 : 20); round++) {
       leave(join(directory, "lock"));
       const results = await Promise.allSettled(Array.from({ length: 6 }, () => lockDirectory(directory)));
       const unlocks = results.flatMap((one) => (one.status === "fulfilled" ? one.value : []));

@@ -209,7 +209,7 @@ export function openOracle(nowMs: () => number): EventsStore {
       });
     },
 
-    disk: async () => ({ freeBytes: 250, totalBytes: 1000 }),
+    disk: async () => ({ freeBytes: 250, totalBytes: 1000, isFull: false }),
 
     expire: async () => {},
 
