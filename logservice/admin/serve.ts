@@ -7,7 +7,7 @@ import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { listAcceptedLosses } from "../records/accepted-losses.ts";
-import { instanceId } from "../records/instance.ts";
+import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import { unconfirmedOf } from "../records/number-states.ts";
@@ -140,7 +140,8 @@ async function openEvents(folder: string, records: Records, say: (line: string) 
     say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
   };
   const accepted = await listAcceptedLosses(records.db);
-  const events = await openEventsStore({ directory, owner, accepted, log }).catch((error: unknown) => {
+  const position = await eventsPosition(records.db);
+  const events = await openEventsStore({ directory, owner, position, accepted, log }).catch((error: unknown) => {
     throw operatorErrorOf(directory, error);
   });
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));

@@ -57,6 +57,11 @@ export interface EventsStore {
   projectStats(project: string): Promise<ProjectStats>;
   /** The days (UTC, of the events' own time) that have events, the earliest first. Reads no event that is in a file. */
   usage(query: UsageQuery): Promise<readonly DayUsage[]>;
+  /**
+   * How far the events have come: a number that only grows, and that is still reached after a crash at any moment. Kept
+   * elsewhere, it shows that an older copy of the events was put in their place.
+   */
+  position(): number;
   /** The room of the disk that events are stored on. */
   disk(): Promise<DiskRoom>;
 

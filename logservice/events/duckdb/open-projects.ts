@@ -4,6 +4,7 @@ import { unlessDiskFull } from "../durable.ts";
 import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
+import type { JournalLoss } from "../loss.ts";
 import type { StoreSettings } from "../settings.ts";
 import { clearPlaces, findFolders, finishRemoval, planFolders } from "./find-folders.ts";
 import { FlushedIntervals } from "./flushed.ts";
@@ -71,12 +72,15 @@ export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
 export function logJournalDamage(
   { log, accepted }: Pick<StoreSettings, "log" | "accepted">,
   { tornBytes, quarantined }: JournalDamage,
-  losses: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
+  losses: readonly JournalLoss[],
 ): void {
   if (tornBytes > 0) log("warn", "removed a torn batch from the end of the journal", { bytes: tornBytes });
   for (const path of quarantined)
     log("error", "a damaged journal file is quarantined; its intact batches were recovered", { path });
   // At each start until it is accepted: a log is not read every day.
-  for (const { id, file, reason } of losses)
-    if (!accepted.has(id)) log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
+  for (const { id, file, reason, isPossible } of losses) {
+    if (accepted.has(id)) continue;
+    if (isPossible) log("error", `events may be missing: the store ${reason}`, { loss: id });
+    else log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
+  }
 }

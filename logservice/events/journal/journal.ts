@@ -28,6 +28,7 @@ export class Journal {
   #isUnlisted = false;
   /** Why there is no file to write to: the active one is gone, and no other can be begun. */
   #detached: Error | undefined;
+  #position = 0;
   readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
   /** Totals of the batches that are not durable yet. */
   readonly waiting = { events: 0, bytes: 0 };
@@ -37,6 +38,7 @@ export class Journal {
     this.#file = file;
     this.#handle = handle;
     this.#list = list;
+    this.#position = file.begin;
   }
 
   /** Begins a new file beside those that are there; gives these, but for an empty one of that number. */
@@ -61,6 +63,11 @@ export class Journal {
     return { journal, recovered };
   }
 
+  /** Everything that is durable is before this sequence, and no start gives one of those again. */
+  get position(): number {
+    return this.#position;
+  }
+
   get current(): JournalFile {
     return this.#file;
   }
@@ -73,7 +80,8 @@ export class Journal {
     const bytes = head.length + body.length;
     this.#count(bytes, frame.lines);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ head, body, bytes, events: frame.lines, durable, resolve, reject });
+      const end = frame.sequence + Math.max(1, frame.lines);
+      this.#waiting.push({ head, body, bytes, events: frame.lines, end, durable, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -226,8 +234,9 @@ export class Journal {
       this.#refuse(group, error as Error);
       return;
     }
-    for (const { bytes, events, durable, resolve } of group) {
+    for (const { bytes, events, end, durable, resolve } of group) {
       this.#count(-bytes, -events);
+      this.#position = Math.max(this.#position, end);
       durable();
       resolve();
     }
@@ -294,6 +303,8 @@ interface Waiting {
   /** Size of both. */
   readonly bytes: number;
   readonly events: number;
+  /** The sequence after its last. */
+  readonly end: number;
   readonly durable: () => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;

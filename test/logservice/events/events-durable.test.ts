@@ -5,6 +5,7 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
@@ -17,6 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
+import { checkEvents } from "../../../logservice/events/check.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
 import { lockDirectory } from "../../../logservice/events/lock.ts";
@@ -393,6 +395,139 @@ t.test("a folder that could not be synced, and a kill then: nothing is lost, or 
   }
   t.same([...failed].sort(), ["", "/journal", "/keys", "/projects", "/projects/app~N"].sort());
 });
+
+t.test("how far the events have come is reached again after a kill at any moment", async (t) => {
+  const home = folder(t);
+  const directory = join(home, "store");
+  const disk = await recordDiskCalls(t, home);
+  const kills: { copy: string; position: number; call: string }[] = [];
+  const store = await opened(directory, new TestClock());
+  let acknowledged = store.position();
+  disk.before = (call) => {
+    if (/^\w+ store\/(lock|spill|sql)/.test(call)) return;
+    const position = store.position();
+    if (/^(write|sync) store\/journal\/\d/.test(call)) t.equal(position, acknowledged, `${call}: not durable yet`);
+    const copy = join(home, `${kills.length}`);
+    cpSync(directory, copy, { recursive: true, filter: (path) => !/\/(lock[^/]*|spill)$/.test(path) });
+    kills.push({ copy, position, call });
+  };
+  const steps = [
+    () => store.append("app", [event("one"), event("two")]),
+    () => store.flush(),
+    () => store.append("other", [event("three")]),
+    () => store.append("app", [event("four")]),
+    () => store.flush(),
+    () => store.deleteProject("app"),
+    () => store.compact(),
+    () => store.deleteProject("other"),
+    () => store.flush(),
+  ];
+  for (const step of steps) {
+    await step();
+    t.ok(store.position() >= acknowledged, "it only grows");
+    acknowledged = store.position();
+  }
+  await store.close();
+  disk.before = () => {};
+  t.ok(kills.length > 20 && acknowledged > 5, `${kills.length} moments`);
+  for (const { copy, position, call } of kills) {
+    const { findings } = await checkEvents(copy, { nowMs: 0, accepted: new Set(), position });
+    t.same(
+      findings.filter(({ loss }) => loss !== undefined),
+      [],
+      `killed before ${call} at ${position}`,
+    );
+    const beyond = await checkEvents(copy, { nowMs: 0, accepted: new Set(), position: acknowledged + 1 });
+    t.ok(
+      beyond.findings.some(({ state, loss }) => state === "uncertain" && loss?.isPossible),
+      "one that is older is",
+    );
+  }
+  const again = await opened(directory);
+  t.ok(again.position() >= acknowledged);
+  await again.close();
+});
+
+t.test(
+  "an older folder of events in the place of the current one may lack events, until that is accepted",
+  async (t) => {
+    const home = folder(t);
+    const directory = join(home, "store");
+    const [older, newer] = [join(home, "older"), join(home, "newer")];
+    const lines: string[] = [];
+    const log = (_level: string, message: string) => void lines.push(message);
+    const open = (position: number, accepted: ReadonlySet<string> = new Set()) => {
+      lines.length = 0;
+      return openEventsStore({ directory, reserveBytes: 0, log, position, accepted });
+    };
+    const missing = async (from: Awaited<ReturnType<typeof open>>) =>
+      (await from.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined, signal: never })).stats
+        .missingBytes > 0;
+
+    let store = await open(0);
+    await store.append("app", [event("one")]);
+    await store.flush();
+    await store.append("app", [event("two")]);
+    let position = store.position();
+    await store.close();
+    cpSync(directory, older, { recursive: true });
+    store = await open(position);
+    t.same([store.losses(), lines], [[], []], "a copy of the same moment is none");
+    await store.append("app", [event("three")]);
+    position = store.position();
+    await store.close();
+    renameSync(directory, newer);
+
+    for (const [name, put, held] of [
+      ["an older one", () => cpSync(older, directory, { recursive: true }), ["one", "two"]],
+      ["an empty one", () => mkdirSync(directory), []],
+    ] as const) {
+      put();
+      const checked = await checkEvents(directory, { nowMs: 0, accepted: new Set(), position }).catch(() => undefined);
+      store = await open(position);
+      const [loss] = store.losses();
+      t.match(store.losses(), [{ isPossible: true, isAccepted: false, project: "" }], name);
+      if (checked !== undefined)
+        t.same(
+          checked.findings.map(({ loss }) => loss?.id),
+          [loss!.id],
+          "as a check says",
+        );
+      const said = /^events may be missing: the store may lack events: the folder of the events is an older copy/;
+      t.match(
+        lines.filter((line) => /missing/.test(line)),
+        [said],
+        "the log says so",
+      );
+      t.equal(await missing(store), true, "and answers do");
+      t.ok(store.position() >= position, "later events have numbers of their own");
+      await store.append("app", [event("four")]);
+      position = store.position();
+      await store.close();
+      store = await open(position);
+      t.same(
+        [store.losses().map(({ id }) => id), await messages(store)],
+        [[loss!.id], [...held, "four"]],
+        "as does the next",
+      );
+      t.match(
+        lines.filter((line) => /missing/.test(line)),
+        [said],
+      );
+      await store.close();
+      store = await open(position, new Set([loss!.id]));
+      store.acceptLosses(new Set([loss!.id]));
+      t.same([lines, await missing(store)], [[], false], "accepted, it is said no longer");
+      await store.close();
+      rmSync(directory, { recursive: true });
+    }
+    // What was acknowledged since is in the other folder.
+    renameSync(newer, directory);
+    store = await open(3);
+    t.same([store.losses(), await messages(store)], [[], ["one", "two", "three"]], "put back, all is there");
+    await store.close();
+  },
+);
 
 t.test("of several that take over a directory at once, one gets it", async (t) => {
   const ended = (name: string) => `${JSON.stringify({ pid: 2 ** 30, start: null, token: name })}\n`;

@@ -144,7 +144,11 @@ t.test("a start on a full disk answers, and takes events when there is room", as
   t.equal((await store.disk()).isFull, true);
   t.same(store.losses(), []);
   const FULL = "error the disk is full: nothing is stored until there is room, what is stored can be read";
-  t.same(lines.filter((line) => /disk/.test(line)), [FULL], "it is said once");
+  t.same(
+    lines.filter((line) => /disk/.test(line)),
+    [FULL],
+    "it is said once",
+  );
 
   disk.before = () => {};
   free = 1e9;

@@ -209,6 +209,7 @@ export function openOracle(nowMs: () => number): EventsStore {
       });
     },
 
+    position: () => 0,
     disk: async () => ({ freeBytes: 250, totalBytes: 1000, isFull: false }),
 
     expire: async () => {},
