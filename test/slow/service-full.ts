@@ -160,7 +160,10 @@ t.test(
     t.match(await ready(), { status: "ready", disk: "full" });
     t.match(second.running.stderr(), /the disk is full: nothing is stored until there is room/);
     t.notOk(await add(), "and nothing else is taken");
-    await t.rejects(client.call("add_project", { project: { name: "c" } }), { status: 503, message: /^the disk is full/ });
+    await t.rejects(client.call("add_project", { project: { name: "c" } }), {
+      status: 503,
+      message: /^the disk is full/,
+    });
     rmSync(filler);
     await until("events are taken again, without another start", add);
     await client.call("add_project", { project: { name: "without another start" } });
