@@ -38,7 +38,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
 }
 
 interface Claim {
-  /** What the lock says if it is this process's. */
+  /** The content of the lock if it is this process's. */
   readonly mine: string;
   /** Makes a lock that says so. Rejects with EEXIST if there is one. */
   readonly claim: (path: string) => Promise<void>;
@@ -61,7 +61,7 @@ async function newClaim(temporaryPath: string): Promise<Claim> {
   }
 }
 
-/** What a lock that is a link says, instead of the JSON of one that is a file. */
+/** The target of a lock that is a link, instead of the JSON of one that is a file. */
 const SHORT_OWNER = /^(\d+)\.([\w-]+)\.[\w-]+$/;
 
 const shortStart = (start: string | null) =>

@@ -16,7 +16,7 @@ export interface JournalLoss {
   readonly isPossible?: boolean;
 }
 
-/** What may be missing if the events have not come as far as the records noted; undefined if they have. */
+/** The possible loss if the events have not come as far as the records noted; undefined if they have. */
 export function olderLoss(next: number, position: number | undefined, atMs: number): JournalLoss | undefined {
   if (position === undefined || next >= position) return undefined;
   const reason = "may lack events: the folder of the events is an older copy, as the records have seen later ones";

@@ -23,7 +23,7 @@ export interface EventsStoreOptions {
   /** How long new events wait before they are refused. */
   readonly maxAppendWaitMs?: number;
   readonly sqlLimits?: SqlLimits;
-  /** What `position` was when the records last noted it: events that have not come so far may be an older copy. */
+  /** `position` as the records last noted it: events that have not come so far may be an older copy. */
   readonly position?: number | undefined;
   /** Ids of losses that a start does not log again. */
   readonly accepted?: ReadonlySet<string>;

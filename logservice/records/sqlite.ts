@@ -7,7 +7,7 @@ import type Libsql from "libsql";
 /** How long a statement waits for another process on the same file (`tool service token`). */
 const BUSY_TIMEOUT_MS = 5_000;
 
-/** What SQLite takes of the disk for the memory that connections to a file share (sqlite.org/walformat.html, section 2.2). */
+/** Bytes of the disk for the memory that connections to a file share (sqlite.org/walformat.html, section 2.2). */
 const SHARED_BYTES = 32 * 1024;
 
 /**

@@ -10,6 +10,7 @@ import { clearPlaces, findFolders, finishRemoval, planFolders } from "./find-fol
 import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
 import { FOLDER_LIST, FolderList } from "./folder-list.ts";
+import { folderName } from "./folder-name.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
 import { parseSidecar } from "./sidecar.ts";
@@ -37,7 +38,7 @@ export async function openProjects(
   }
   const search = { list: list.all, deletions: journal.deletions, inspector, log };
   const folders = await clearPlaces(folder, await findFolders(folder, search), log);
-  for (const one of folders.removed) await finishRemoval(folder, one.folder, list);
+  for (const one of folders.removed) await finishRemoval(folder, one, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
     if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began)
@@ -52,7 +53,9 @@ export async function openProjects(
     };
     projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs(), accepted }, rebuild));
   }
-  const noted = list.add(folders.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
+  // By the name that each ought to have: notes of what it holds go by that one, whatever it is called.
+  const claimed = folders.claimed.map((one) => ({ ...one, folder: folderName(one) }));
+  const noted = list.add(claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   // Reading still works; the next folder that is made needs the list.
   await unlessDiskFull(noted);
   return { folders: list, segments: projects };

@@ -521,7 +521,7 @@ t.test(
       await store.close();
       rmSync(directory, { recursive: true });
     }
-    // What was acknowledged since is in the other folder.
+    // Events that were acknowledged since are in the other folder.
     renameSync(newer, directory);
     store = await open(3);
     t.same([store.losses(), await messages(store)], [[], ["one", "two", "three"]], "put back, all is there");

@@ -20,7 +20,7 @@ const batch = (count: number, bytes: number): NewEvent[] =>
 
 const NEVER = new AbortController().signal;
 
-/** What the disk says that is free. */
+/** Makes the disk say that so much is free. */
 function freeBytes(t: Test, bytes: () => number) {
   const real = fs.promises.statfs;
   t.teardown(() => {
