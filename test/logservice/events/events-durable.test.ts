@@ -437,12 +437,10 @@ t.test("how far the events have come is reached again after a kill at any moment
       [],
       `killed before ${call} at ${position}`,
     );
-    const beyond = await checkEvents(copy, { nowMs: 0, accepted: new Set(), position: acknowledged + 1 });
-    t.ok(
-      beyond.findings.some(({ state, loss }) => state === "uncertain" && loss?.isPossible),
-      "one that is older is",
-    );
   }
+  const { copy } = kills.at(-1)!;
+  const { findings } = await checkEvents(copy, { nowMs: 0, accepted: new Set(), position: acknowledged + 1 });
+  t.match(findings, [{ state: "uncertain", loss: { isPossible: true } }], "one that is older is told from them");
   const again = await opened(directory);
   t.ok(again.position() >= acknowledged);
   await again.close();
