@@ -83,7 +83,7 @@ export function logJournalDamage(
   // At each start until it is accepted: a log is not read every day.
   for (const { id, file, reason, isPossible } of losses) {
     if (accepted.has(id)) continue;
-    if (isPossible) log("error", `events may be missing: the store ${reason}`, { loss: id });
+    if (isPossible) log("error", `events may be missing: ${reason}`, { loss: id });
     else log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
   }
 }

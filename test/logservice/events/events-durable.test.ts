@@ -491,7 +491,7 @@ t.test(
           [loss!.id],
           "as a check says",
         );
-      const said = /^events may be missing: the store may lack events: the folder of the events is an older copy/;
+      const said = /^events may be missing: may lack events: the folder of the events is an older copy/;
       t.match(
         lines.filter((line) => /missing/.test(line)),
         [said],
