@@ -352,6 +352,7 @@ export const TABLE = {
     summary: "Create the data directory of a log service and its first token",
     flags: {
       "--data <dir>": "Data directory to create",
+      "--team <name>": "Name of the first team (default: default, or what a terminal is asked)",
       "--owner <email>": "The first person: prints a link that signs them in once",
       "--public-url <url>": "Where people will reach it (or set TOOL_PUBLIC_URL)",
     },

@@ -23,7 +23,8 @@ import { sendTest } from "./notify/send-test.ts";
 import { type NotifySettings, PAGERDUTY_URL } from "./notify/settings.ts";
 import { OIDC_CALLBACK } from "./pages/oidc.ts";
 import { listAcceptedLosses } from "./records/accepted-losses.ts";
-import { notePublicUrl } from "./records/instance.ts";
+import { isRecordsFull } from "./records/check.ts";
+import { noteEventsPosition, notePublicUrl } from "./records/instance.ts";
 import type { Records } from "./records/open.ts";
 import { listRetentions } from "./records/projects.ts";
 import { watchRecords } from "./records/watch.ts";
@@ -74,6 +75,9 @@ const GRACE_MS = 7_000;
 
 /** Short, so that an operator who has to go back to http loses a day at most. */
 const DAY_SECONDS = 24 * 3_600;
+
+/** How often the records note how far the events have come: older copies of the events than that are recognized. */
+const POSITION_MS = 60_000;
 
 /** How often exchanges are looked through for credentials that have ended. */
 const ENDING_MS = 60_000;
@@ -139,7 +143,10 @@ export async function startService(options: StartOptions): Promise<RunningServic
     hstsSeconds: address.isSecure ? hstsSeconds : 0,
   });
   address.listensOn(http.port);
-  await notePublicUrl(records.db, address);
+  // Only for links that are printed without the service: no reason to serve nothing on a full disk.
+  await notePublicUrl(records.db, address).catch((error: unknown) => {
+    if (!isRecordsFull(error)) throw error;
+  });
   mails?.kick();
   if (options.isAlerting ?? true) {
     deliveries.kick();
@@ -148,6 +155,9 @@ export async function startService(options: StartOptions): Promise<RunningServic
   // A token or session may end by its time while its tail goes on.
   const endOver = () => void exchanges.endRemoved(records.db, clock.nowMs()).catch(() => {});
   const ending = clock.every(ENDING_MS, endOver, { isBackground: true });
+  const position = notingPosition(records, events);
+  await position.note();
+  const noting = clock.every(POSITION_MS, () => void position.note(), { isBackground: true });
   return {
     url: http.url,
     port: http.port,
@@ -161,8 +171,27 @@ export async function startService(options: StartOptions): Promise<RunningServic
       await http.close(GRACE_MS);
       await ended;
       await mails?.close();
+      noting.stop();
+      await position.note();
       await events.close();
       await records.close();
+    },
+  };
+}
+
+/** Notes in the records how far the events have come, if they have since the last time. What fails is done the next time. */
+function notingPosition({ db }: Records, events: EventsStore): { note(): Promise<void> } {
+  let noted = 0;
+  return {
+    async note() {
+      const position = events.position();
+      if (position === noted) return;
+      await noteEventsPosition(db, position).then(
+        () => {
+          noted = position;
+        },
+        () => {},
+      );
     },
   };
 }

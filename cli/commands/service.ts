@@ -32,7 +32,8 @@ export async function init(context: Context, flags: Options<"service init">): Pr
     const { nowMs, env } = context.io;
     const { owner } = flags;
     const publicUrl = flags["public-url"] ?? (env.TOOL_PUBLIC_URL || undefined);
-    const { secret, link } = await createDataDirectory(folder, { nowMs: nowMs(), owner, publicUrl });
+    const team = async () => flags.team ?? (await askForTeam(context));
+    const { secret, link } = await createDataDirectory(folder, { nowMs: nowMs(), team, owner, publicUrl });
     if (context.format === "json") {
       const person = link && { owner, sign_in_url: link.link, expires_at: link.expires_at };
       await context.print(JSON.stringify({ token: secret, ...person }));
@@ -46,6 +47,20 @@ export async function init(context: Context, flags: Options<"service init">): Pr
     }
     return EXIT.ok;
   });
+}
+
+const DEFAULT_TEAM = "default";
+
+/** The name of the first team, from a person at a terminal. */
+async function askForTeam(context: Context): Promise<string> {
+  const { io, format } = context;
+  if (format === "json" || io.stdin.isTTY !== true || !io.stderr.isTerminal) return DEFAULT_TEAM;
+  const answer = await io.ask(`Name of the first team (${DEFAULT_TEAM}): `);
+  if (answer === undefined) {
+    await context.say("interrupted: nothing was created");
+    return context.exit(EXIT.interrupted);
+  }
+  return answer.trim() || DEFAULT_TEAM;
 }
 
 /** The link works only where the service says that it is. */

@@ -3,8 +3,9 @@ import { join } from "node:path";
 import { OperatorError } from "../error.ts";
 import type { EventsFinding, EventsReport } from "../events/check.ts";
 import { FOLDER_LIST } from "../events/duckdb/folder-list.ts";
+import type { EventsStoreOptions } from "../events/settings.ts";
 import { acceptLosses, listAcceptedLosses } from "../records/accepted-losses.ts";
-import { instanceId } from "../records/instance.ts";
+import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import { RECORDS_FILE, type Records } from "../records/open.ts";
@@ -113,12 +114,14 @@ async function checked(records: Records, directory: string, options: DataCheckOp
   const { db } = records;
   const { acceptedLosses, nowMs } = options;
   const owner = await instanceId(db);
+  // Before the events are read, as a service that runs goes on.
+  const position = await eventsPosition(db);
   const look = async () => {
     const accepted = await listAcceptedLosses(db);
     const projects = new Set((await projectNames(db)).keys());
-    return checkEvents(directory, { nowMs: nowMs(), accepted, owner, projects });
+    return checkEvents(directory, { nowMs: nowMs(), accepted, owner, position, projects });
   };
-  if (options.repair) await repair(records, { directory, owner, repaired: options.repaired });
+  if (options.repair) await repair(records, { directory, owner, position, repaired: options.repaired });
   let report = await look();
   if (acceptedLosses.length > 0) {
     const lossIds = new Set(report.findings.flatMap(({ loss }) => loss?.id ?? []));
@@ -151,7 +154,11 @@ function remedyOf({ state, file, loss }: EventsFinding): FindingRemedy {
 /** A start reads only what shows that files were changed; the scrub that follows reads everything. */
 async function repair(
   { db }: Records,
-  { directory, owner, repaired }: Pick<DataCheckOptions, "repaired"> & { directory: string; owner: string | undefined },
+  {
+    directory,
+    repaired,
+    ...facts
+  }: Pick<DataCheckOptions, "repaired"> & Pick<EventsStoreOptions, "owner" | "position"> & { directory: string },
 ): Promise<void> {
   const { openEventsStore } = await import("../events/open.ts");
   const names = await projectNames(db);
@@ -159,7 +166,7 @@ async function repair(
     const id = project === undefined ? {} : { project: names.get(String(project)) ?? project };
     repaired(level, message, { ...id, ...fields });
   };
-  const store = await openEventsStore({ directory, owner, log }).catch((error: Error) => {
+  const store = await openEventsStore({ directory, ...facts, log }).catch((error: Error) => {
     if (!/is in use by the process/.test(error.message)) throw error;
     const pid = /process (\d+)/.exec(error.message)?.[1];
     const hint = `the service runs (process ${pid}) and repairs what it finds itself; stop it first, or check without --repair`;

@@ -2,13 +2,15 @@ import { addToken } from "../access/tokens.ts";
 import { readPublicUrl } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import { makeInstanceId } from "../records/instance.ts";
-import { firstTeam } from "../records/teams.ts";
+import { nameFirstTeam, slugOf } from "../records/teams.ts";
 import { makeOwner, type PrintedLink, requireAddress } from "./accounts.ts";
 import { hasRecords, makeDirectory, refuseLostRecords, withRecords } from "./data-directory.ts";
 import { type CreatedToken, SCOPES } from "./tokens.ts";
 
 export interface CreateOptions {
   readonly nowMs: number;
+  /** Gives the name of the first team. Asked for when it is certain that the directory can be made. */
+  readonly team: () => Promise<string>;
   /** The address of the first person, who owns the first team. */
   readonly owner: string | undefined;
   /** Where the service will be reached. */
@@ -18,7 +20,7 @@ export interface CreateOptions {
 /** Makes a data directory with its records, the token of its owner and, if a person is named, a link for signing in. */
 export async function createDataDirectory(
   folder: string,
-  { nowMs, owner, publicUrl }: CreateOptions,
+  { nowMs, team: teamName, owner, publicUrl }: CreateOptions,
 ): Promise<CreatedToken & { readonly link: PrintedLink | undefined }> {
   if (hasRecords(folder)) {
     const hint = "tool service token add makes more tokens";
@@ -27,15 +29,31 @@ export async function createDataDirectory(
   if (owner !== undefined) requireAddress(owner);
   if (publicUrl !== undefined) readPublicUrl(publicUrl);
   await refuseLostRecords(folder);
+  const name = (await teamName()).trim();
+  requireTeamName(name);
   await makeDirectory(folder);
   return withRecords(folder, ({ db, seal }) =>
     db.transaction().execute(async (db) => {
       await makeInstanceId(db);
-      const team = await firstTeam(db);
       const now = new Date(nowMs).toISOString();
+      const team = await nameFirstTeam(db, name, now);
       const token = await addToken(db, { team, description: "owner", scopes: SCOPES }, now);
       const link = owner === undefined ? undefined : await makeOwner({ db, seal }, owner, { team, nowMs, publicUrl });
       return { ...token, link };
     }),
   );
+}
+
+/** As long as a name that `add_team` takes. */
+const LONGEST_NAME = 100;
+
+/** Throws an OperatorError if a team cannot have the name. */
+function requireTeamName(name: string): void {
+  const hint = "write it as Acme, or Night Shift: its id is made from the name";
+  if (slugOf(name) === "")
+    throw new OperatorError(`the name of a team needs a letter of a to z or a digit: ${JSON.stringify(name)}`, {
+      hint,
+    });
+  if (name.length > LONGEST_NAME)
+    throw new OperatorError(`the name of a team has at most ${LONGEST_NAME} characters`, { hint });
 }

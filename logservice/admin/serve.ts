@@ -7,7 +7,7 @@ import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { listAcceptedLosses } from "../records/accepted-losses.ts";
-import { instanceId } from "../records/instance.ts";
+import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import { unconfirmedOf } from "../records/number-states.ts";
@@ -59,6 +59,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
     await records.close();
     throw error;
   });
+  if (!records.isShared) say(NOT_SHARED);
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
@@ -82,6 +83,9 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
     throw error;
   }
 }
+
+const NOT_SHARED =
+  "warn: the disk is so full that other commands cannot open the records: make room, and start the service again to use them";
 
 /** A mail server that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
 function textOf(error: unknown): string {
@@ -136,7 +140,8 @@ async function openEvents(folder: string, records: Records, say: (line: string) 
     say(`${level}: ${message} ${JSON.stringify({ ...id, ...fields })}`);
   };
   const accepted = await listAcceptedLosses(records.db);
-  const events = await openEventsStore({ directory, owner, accepted, log }).catch((error: unknown) => {
+  const position = await eventsPosition(records.db);
+  const events = await openEventsStore({ directory, owner, position, accepted, log }).catch((error: unknown) => {
     throw operatorErrorOf(directory, error);
   });
   const unknown = [...events.heldProjects()].filter((key) => !names.has(key));

@@ -14,6 +14,7 @@ export class Backpressure {
   readonly #journal: Journal;
   readonly #waiting = new Set<() => void>();
   #freeBytes = { bytes: Number.POSITIVE_INFINITY, written: 0, atMs: Number.NEGATIVE_INFINITY };
+  #isFull = false;
   /** Number of batches that were refused. */
   refused = 0;
 
@@ -61,8 +62,17 @@ export class Backpressure {
     for (const wake of [...this.#waiting]) wake();
   }
 
-  /** Rejects with `unavailable` if the disk has less free space than the reserve. */
+  /** Rejects with `unavailable` if the disk is full. */
   async checkDisk(): Promise<void> {
+    if (!(await this.isDiskFull())) return;
+    this.refused++;
+    throw new StoreError("unavailable", "the disk is nearly full: nothing was stored; make room, then send it again", {
+      retryAfterMs: 30_000,
+    });
+  }
+
+  /** Whether the disk has less free space than the reserve. The first time, and when there is room again, it is logged. */
+  async isDiskFull(): Promise<boolean> {
     const atMs = this.#settings.clock.monotonicMs();
     if (atMs - this.#freeBytes.atMs > FREE_CHECK_MS) {
       const { bavail, bsize } = await statfs(this.#settings.directory);
@@ -70,11 +80,18 @@ export class Backpressure {
     }
     // Bytes that were written since then take space, too.
     const since = this.#journal.counts.bytes - this.#freeBytes.written + this.#journal.waiting.bytes;
-    if (this.#freeBytes.bytes - since >= this.#settings.reserveBytes) return;
-    this.refused++;
-    throw new StoreError("unavailable", "the disk is nearly full: nothing was stored; make room, then send it again", {
-      retryAfterMs: 30_000,
-    });
+    const { reserveBytes, log } = this.#settings;
+    const isFull = this.#freeBytes.bytes - since < reserveBytes;
+    if (isFull !== this.#isFull) {
+      this.#isFull = isFull;
+      if (isFull)
+        log("error", "the disk is full: nothing is stored until there is room, what is stored can be read", {
+          freeBytes: this.#freeBytes.bytes,
+          neededBytes: reserveBytes,
+        });
+      else log("info", "there is room on the disk again: events are stored", { freeBytes: this.#freeBytes.bytes });
+    }
+    return isFull;
   }
 }
 

@@ -6,6 +6,7 @@ import { isWholeFilter } from "./duckdb/bloom-filter.ts";
 import { ConnectionPool } from "./duckdb/connection-pool.ts";
 import { openDuckDb } from "./duckdb/duckdb.ts";
 import { findFolders, planFolders, refuseOthers } from "./duckdb/find-folders.ts";
+import { nextSequence } from "./duckdb/flushed.ts";
 import { FOLDER_LIST, FolderList } from "./duckdb/folder-list.ts";
 import type { FolderPlan } from "./duckdb/folder-plan.ts";
 import { Inspector } from "./duckdb/inspector.ts";
@@ -18,7 +19,7 @@ import { type ReadJournal, readJournalFiles } from "./journal/recovery.ts";
 import { suspectLoss } from "./journal/repair.ts";
 import { isWholeKeys } from "./journal/seen-keys.ts";
 import { livingOwnerOf } from "./lock.ts";
-import { type JournalLoss, journalLoss } from "./loss.ts";
+import { type JournalLoss, journalLoss, olderLoss } from "./loss.ts";
 import type { Loss } from "./store.ts";
 
 /** The problem of a file. */
@@ -72,6 +73,8 @@ export interface RecordFacts {
   readonly accepted: ReadonlySet<string>;
   /** The installation; undefined if that is unknown. */
   readonly owner?: string | undefined;
+  /** How far the events had come; undefined if that is unknown. */
+  readonly position?: number | undefined;
   /** The keys of all projects; undefined if that is unknown. */
   readonly projects?: ReadonlySet<string>;
 }
@@ -97,7 +100,14 @@ const LOOKS = 3;
 
 async function look(
   directory: string,
-  { nowMs, accepted, owner, projects: knownProjects, pid }: RecordFacts & { readonly pid: number | undefined },
+  {
+    nowMs,
+    accepted,
+    owner,
+    position,
+    projects: knownProjects,
+    pid,
+  }: RecordFacts & { readonly pid: number | undefined },
 ): Promise<EventsReport> {
   await refuseOthers(directory, undefined);
   const findings: EventsFinding[] = [];
@@ -135,7 +145,7 @@ async function look(
       : { claimed: [], removed: [], missing: [...list.all].map(([folder, one]) => ({ folder, ...one })) };
     const options = { list: list.all, journal, inspector, nowMs, isThorough: true };
     const plans = await planFolders(projects, folders, options);
-    lookAtJournal(journal, { plans, accepted, nowMs }, findings);
+    lookAtJournal(journal, { plans, accepted, nowMs, position }, findings);
     let [segments, bytes] = [0, 0];
     for (const plan of plans) {
       if (knownProjects?.has(plan.project) === false && plan.segments.length > 0) {
@@ -176,9 +186,13 @@ function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
   return { projects, events, bytes };
 }
 
+interface Plans {
+  readonly plans: readonly FolderPlan[];
+}
+
 function lookAtJournal(
-  { list, suspects }: ReadJournal,
-  { plans, accepted, nowMs }: { plans: readonly FolderPlan[]; accepted: ReadonlySet<string>; nowMs: number },
+  { list, files, suspects }: ReadJournal,
+  { plans, accepted, nowMs, position }: Pick<RecordFacts, "accepted" | "nowMs" | "position"> & Plans,
   findings: EventsFinding[],
 ): void {
   const held = {
@@ -191,9 +205,17 @@ function lookAtJournal(
   const tell = (entry: JournalLoss) => {
     const loss = journalLoss(entry, accepted);
     if (!findings.some((one) => one.loss?.id === loss.id))
-      findings.push({ file: loss.file, state: stateOf(loss.reason), detail: loss.reason, loss });
+      findings.push({
+        file: loss.file,
+        state: loss.isPossible ? "uncertain" : stateOf(loss.reason),
+        detail: loss.reason,
+        loss,
+      });
   };
   for (const loss of list.losses) tell(loss);
+  const folders = plans.map((plan) => ({ ...plan, all: plan.segments.map(({ entry }) => entry) }));
+  const older = olderLoss(nextSequence(folders, { files, suspects }), position, nowMs);
+  if (older !== undefined) tell(older);
   for (const suspect of suspects) {
     const file = `${String(suspect.begin).padStart(16, "0")}.ndjson`;
     const loss = suspectLoss(suspect, file, held, nowMs);

@@ -3,7 +3,7 @@ import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { FolderList, type FolderNote, type ListedFolder } from "./duckdb/folder-list.ts";
-import { parseFolderName } from "./duckdb/folder-name.ts";
+import { type FolderIdentity, folderName, parseFolderName } from "./duckdb/folder-name.ts";
 import { heldEvents } from "./duckdb/held-events.ts";
 import { faultOf, stampOf } from "./duckdb/integrity.ts";
 import { MANIFEST, type Manifest, parseManifest, REMOVED } from "./duckdb/manifest.ts";
@@ -82,24 +82,29 @@ async function copyJournal(from: string, to: string, progress: Progress): Promis
 /** The files that were copied, and those that are missing in the original, too. */
 async function listFolders(from: string, to: string, copied: readonly string[], clock: Clock): Promise<void> {
   const isGone = async (name: string) => !(await namesIn(join(from, "projects"))).includes(name);
+  const names = new Map<string, Described>();
+  for (const name of copied) {
+    const described = await describe(join(to, "projects", name));
+    const own = described && folderName(described.identity);
+    // There may be a copy beside it.
+    if (own !== undefined && (own === name || !names.has(own))) names.set(own, described!);
+  }
   let gone: string[] = [];
   let listed: ReadonlyMap<string, ListedFolder> = new Map();
   for (let looks = 0; looks < 2; looks++) {
     const { list } = await FolderList.open(from);
     gone = [];
     listed = list.all;
-    for (const name of list.all.keys()) if (!copied.includes(name) && (await isGone(name))) gone.push(name);
+    for (const name of list.all.keys()) if (!names.has(name) && (await isGone(name))) gone.push(name);
     if (gone.length === 0) break;
     // A project that is just being removed is off the list a moment after its folder.
     if (looks === 0) await clock.sleep(LIST_PAUSE_MS);
   }
   const folders: (ListedFolder & { readonly folder: string })[] = [];
-  for (const folder of [...copied, ...gone]) {
-    const identity = parseFolderName(folder);
-    if (identity === undefined) continue;
-    const entry = { ...(listed.get(folder) ?? identity), folder };
+  for (const folder of gone) folders.push({ ...listed.get(folder)!, folder });
+  for (const [folder, { identity, note }] of names) {
     // The copy is of another moment than the list.
-    folders.push(copied.includes(folder) ? { ...entry, ...(await noteOf(join(to, "projects", folder))) } : entry);
+    folders.push({ ...(listed.get(folder) ?? identity), folder, ...note });
   }
   const { list } = await FolderList.open(to);
   await list.add(folders);
@@ -109,12 +114,21 @@ async function listFolders(from: string, to: string, copied: readonly string[], 
 
 const LIST_PAUSE_MS = 250;
 
-/** Describes a folder that was copied for the list. */
-async function noteOf(folder: string): Promise<FolderNote> {
-  const { segments, losses } = (await manifestOf(folder))?.manifest ?? NOTHING;
+interface Described {
+  readonly identity: FolderIdentity;
+  readonly note: FolderNote;
+}
+
+/** Describes a folder that was copied for the list, by its manifest: it may have been renamed. */
+async function describe(folder: string): Promise<Described | undefined> {
+  const manifest = (await manifestOf(folder))?.manifest;
+  const identity = manifest ?? parseFolderName(basename(folder));
+  if (identity === undefined) return undefined;
+  const { segments, losses } = manifest ?? NOTHING;
   const entries = [...segments, ...losses.flatMap(({ entry }) => entry ?? [])];
   const newest = entries.reduce((most, { sequence }) => Math.max(most, sequence), 0);
-  return { newest, held: heldEvents(entries) };
+  const { project, began } = identity;
+  return { identity: { project, began }, note: { newest, held: heldEvents(entries) } };
 }
 
 /** Excludes the batch that is being written, which is not acknowledged yet. */

@@ -52,6 +52,16 @@ const sumLine = (json: string) => `{"sum":${crc32(json)}}\n`;
 /** The error code of a failed call to the system: ENOENT, EACCES, EIO. */
 export const errorCode = (error: unknown): string => String((error as { code?: unknown } | undefined)?.code ?? "");
 
+/** Whether a call failed since there was no room on the disk, or none left for this user. */
+export const isDiskFull = (error: unknown): boolean => /^(ENOSPC|EDQUOT)$/.test(errorCode(error));
+
+/** Does what only makes later work easier: on a full disk it is left out. */
+export async function unlessDiskFull(work: Promise<unknown>): Promise<void> {
+  await work.catch((error: unknown) => {
+    if (!isDiskFull(error)) throw error;
+  });
+}
+
 /** Undefined if the file or folder is not there. */
 export async function unlessGone<T>(result: Promise<T>): Promise<T | undefined> {
   try {

@@ -1,7 +1,8 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, lstat, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
+import { link, lstat, readFile, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
+import { isDiskFull } from "./durable.ts";
 
 /**
  * Takes a data directory for this process, until the returned function is called or the process ends. Rejects where
@@ -9,18 +10,16 @@ import { join } from "node:path";
  */
 export async function lockDirectory(directory: string): Promise<() => Promise<void>> {
   const path = join(directory, "lock");
-  const mine = `${JSON.stringify({ pid: process.pid, start: startOf(process.pid), token: randomUUID() })}\n`;
   const temporaryPath = join(directory, `lock.${process.pid}.${randomUUID()}`);
-  const unlock = async () => {
-    if ((await readFile(path, "utf8").catch(() => "")) === mine) await unlink(path);
-  };
   let waits = 0;
-  await writeFile(temporaryPath, mine);
+  const { mine, claim } = await newClaim(temporaryPath);
+  const unlock = async () => {
+    if ((await readOwner(path).catch(() => "")) === mine) await unlink(path);
+  };
   try {
     for (;;) {
       try {
-        // Unlike a write, a link either makes the whole file or fails.
-        await link(temporaryPath, path);
+        await claim(path);
         return unlock;
       } catch (error) {
         if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
@@ -29,7 +28,7 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
       if (owner === undefined) continue;
       const pid = livingOwner(owner);
       if (pid !== undefined) throw inUse(directory, pid);
-      const claimant = await takeOver(path, owner, temporaryPath);
+      const claimant = await takeOver(path, owner, claim);
       if (claimant === "mine") return unlock;
       if (claimant !== undefined && ++waits > MOST_WAITS) throw inUse(directory, claimant);
     }
@@ -38,18 +37,50 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   }
 }
 
+interface Claim {
+  /** The content of the lock if it is this process's. */
+  readonly mine: string;
+  /** Makes a lock that says so. Rejects with EEXIST if there is one. */
+  readonly claim: (path: string) => Promise<void>;
+}
+
+/**
+ * Unlike a write, a link either makes the whole file or fails. On a disk without a free byte the owner is the target of a
+ * symbolic link, which leads nowhere: one of less than 60 bytes takes no block of its own (ext4, xfs, tmpfs).
+ */
+async function newClaim(temporaryPath: string): Promise<Claim> {
+  const [pid, start, token] = [process.pid, startOf(process.pid), randomUUID()];
+  try {
+    const mine = `${JSON.stringify({ pid, start, token })}\n`;
+    await writeFile(temporaryPath, mine);
+    return { mine, claim: (path) => link(temporaryPath, path) };
+  } catch (error) {
+    if (!isDiskFull(error)) throw error;
+    const mine = `${pid}.${shortStart(start)}.${token.slice(0, 8)}`;
+    return { mine, claim: (path) => symlink(mine, path) };
+  }
+}
+
+/** The target of a lock that is a link, instead of the JSON of one that is a file. */
+const SHORT_OWNER = /^(\d+)\.([\w-]+)\.[\w-]+$/;
+
+const shortStart = (start: string | null) =>
+  createHash("sha256").update(String(start)).digest("base64url").slice(0, 22);
+
 /** The process that has a data directory; undefined if none has. */
 export async function livingOwnerOf(directory: string): Promise<number | undefined> {
   const owner = await readOwner(join(directory, "lock"));
   return owner === undefined ? undefined : livingOwner(owner);
 }
 
-/** Undefined if the file is gone, or has just come. A link that leads nowhere would be met again and again. */
+/** Undefined if the file is gone, or has just come. A link of others that leads nowhere would be met again and again. */
 async function readOwner(path: string): Promise<string | undefined> {
   try {
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    const target = await readlink(path).catch(() => "");
+    if (SHORT_OWNER.test(target)) return target;
     if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true) throw error;
     return undefined;
   }
@@ -62,22 +93,22 @@ const inUse = (directory: string, pid: number) =>
 const MOST_WAITS = 1000;
 
 /**
- * Replaces a file of a process that has ended by a link to `own`. The right to do that is itself a file, which one process
+ * Replaces the lock of a process that has ended by one of `claim`. The right to do that is itself a file, which one process
  * alone can make, and which becomes the new one: between reading a file and replacing it, another may be in its place. A
  * right whose process has ended is taken over in the same way. Returns "mine" if `own` is there now, the process that has
  * the right if it lives, and undefined if the file must be looked at again.
  */
-async function takeOver(path: string, ended: string, own: string): Promise<"mine" | number | undefined> {
+async function takeOver(path: string, ended: string, claim: Claim["claim"]): Promise<"mine" | number | undefined> {
   const right = `${path}.${createHash("sha256").update(ended).digest("hex").slice(0, 16)}`;
   try {
-    await link(own, right);
+    await claim(right);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     const holder = await readOwner(right);
     if (holder === undefined) return undefined;
     const pid = livingOwner(holder);
     if (pid !== undefined) return pid;
-    if ((await takeOver(right, holder, own)) !== "mine") return undefined;
+    if ((await takeOver(right, holder, claim)) !== "mine") return undefined;
   }
   if ((await readOwner(path)) === ended) {
     await rename(right, path);
@@ -98,12 +129,8 @@ function hasEnded(pid: number): boolean {
 }
 
 function livingOwner(text: string): number | undefined {
-  let owner: { pid?: unknown; start?: unknown } | null;
-  try {
-    owner = JSON.parse(text) as typeof owner;
-  } catch {
-    return undefined;
-  }
+  const short = SHORT_OWNER.exec(text);
+  const owner = short === null ? parseOwner(text) : { pid: Number(short[1]), start: short[2] };
   // Zero and less stand for groups of processes, and for all of them.
   if (typeof owner?.pid !== "number" || !Number.isInteger(owner.pid) || owner.pid <= 1) return undefined;
   try {
@@ -114,7 +141,16 @@ function livingOwner(text: string): number | undefined {
   }
   if (hasEnded(owner.pid)) return undefined;
   // After a reboot, or in a new container, the number may be another process's.
-  return startOf(owner.pid) === owner.start ? owner.pid : undefined;
+  const start = startOf(owner.pid);
+  return (short === null ? start : shortStart(start)) === owner.start ? owner.pid : undefined;
+}
+
+function parseOwner(text: string): { readonly pid?: unknown; readonly start?: unknown } | null {
+  try {
+    return JSON.parse(text) as ReturnType<typeof parseOwner>;
+  } catch {
+    return null;
+  }
 }
 
 /** When a process began, as Linux tells it (proc(5), field 22) with the boot; null where there is no /proc. */

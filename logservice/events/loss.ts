@@ -12,6 +12,15 @@ export interface JournalLoss {
   readonly fileBytes: number;
   /** Undefined if it is not known. */
   readonly project?: string | undefined;
+  /** Whether it is that of a folder which may be an older copy: nothing tells what it lacks. */
+  readonly isPossible?: boolean;
+}
+
+/** The possible loss if the events have not come as far as the records noted; undefined if they have. */
+export function olderLoss(next: number, position: number | undefined, atMs: number): JournalLoss | undefined {
+  if (position === undefined || next >= position) return undefined;
+  const reason = "may lack events: the folder of the events is an older copy, as the records have seen later ones";
+  return { id: lossId(`position ${position}`), file: "", reason, atMs, bytes: 0, fileBytes: 0, isPossible: true };
 }
 
 /** The id of a loss. Short, since people type it. */
@@ -19,17 +28,17 @@ export const lossId = (name: string) => crc32(name).toString(16).padStart(8, "0"
 
 /** A loss of the journal as the store reports it. */
 export const journalLoss = (
-  { id, file, reason, bytes, project = "" }: JournalLoss,
+  { id, file, reason, bytes, project = "", isPossible = false }: JournalLoss,
   accepted: ReadonlySet<string>,
 ): Loss => ({
   id,
   project,
-  file: `journal/${file}`,
+  file: isPossible ? "projects" : `journal/${file}`,
   reason,
   bytes,
   events: undefined,
   firstMs: undefined,
   lastMs: undefined,
-  isPossible: false,
+  isPossible,
   isAccepted: accepted.has(id),
 });

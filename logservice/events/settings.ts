@@ -23,11 +23,15 @@ export interface EventsStoreOptions {
   /** How long new events wait before they are refused. */
   readonly maxAppendWaitMs?: number;
   readonly sqlLimits?: SqlLimits;
+  /** `position` as the records last noted it: events that have not come so far may be an older copy. */
+  readonly position?: number | undefined;
   /** Ids of losses that a start does not log again. */
   readonly accepted?: ReadonlySet<string>;
 }
 
-export type StoreSettings = Required<Omit<EventsStoreOptions, "owner" | "nowMs">> & Pick<EventsStoreOptions, "owner">;
+export type StoreSettings = Required<Omit<EventsStoreOptions, Unset | "nowMs">> & Pick<EventsStoreOptions, Unset>;
+
+type Unset = "owner" | "position";
 
 export const storeSettings = ({ clock = systemClock, nowMs, ...options }: EventsStoreOptions): StoreSettings => ({
   clock: nowMs === undefined ? clock : withTimeOfDay(clock, nowMs),

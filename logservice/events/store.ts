@@ -57,6 +57,11 @@ export interface EventsStore {
   projectStats(project: string): Promise<ProjectStats>;
   /** The days (UTC, of the events' own time) that have events, the earliest first. Reads no event that is in a file. */
   usage(query: UsageQuery): Promise<readonly DayUsage[]>;
+  /**
+   * How far the events have come: a number that only grows, and that is still reached after a crash at any moment. Kept
+   * elsewhere, it shows that an older copy of the events was put in their place.
+   */
+  position(): number;
   /** The room of the disk that events are stored on. */
   disk(): Promise<DiskRoom>;
 
@@ -296,6 +301,8 @@ export interface DiskRoom {
   /** Bytes that the service may still write. */
   readonly freeBytes: number;
   readonly totalBytes: number;
+  /** Whether so little is free that no events are accepted. */
+  readonly isFull: boolean;
 }
 
 export type TailItem = { readonly event: Event } | { readonly dropped: number | null };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
+import { isRecordsFull } from "../records/check.ts";
 import { ClientGone } from "./body.ts";
 import { sendError, writeErrorResponse } from "./send.ts";
 
@@ -80,7 +81,7 @@ function asRpcError(thrown: unknown): RpcError {
     });
   }
   const code = (thrown as { code?: unknown } | undefined)?.code;
-  if (typeof code === "string" && /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(code)) {
+  if (isRecordsFull(thrown)) {
     return new RpcError("unavailable", "the disk is full: nothing was changed; make room, then send it again", {
       cause: thrown,
       retryAfterMs: 30_000,

@@ -2,7 +2,7 @@ import type { CreateTableBuilder, Kysely, Migration } from "kysely";
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { Tables } from "./tables.ts";
 
-/** The team that everything belongs to which was there before there were teams. */
+/** The team of everything that was there before there were teams. `tool service init` gives a new directory's another id. */
 export const FIRST_TEAM = "owner";
 
 /**

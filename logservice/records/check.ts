@@ -61,6 +61,10 @@ function checkTables(path: string, database: Libsql.Database): void {
   throw new RecordsError(`${path} was written by a newer version of tool`, { hint: "upgrade tool" });
 }
 
+/** Whether a change of the records failed since the disk is full. */
+export const isRecordsFull = (error: unknown): boolean =>
+  /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown } | undefined)?.code));
+
 const damaged = (path: string, reason: string, cause?: unknown) =>
   new RecordsError(`${path} is damaged: ${reason}`, { cause });
 
@@ -79,7 +83,7 @@ export function unreadableFile(path: string, cause: unknown): RecordsError {
       hint: "mount it writable, or copy the data directory to where it can be written to",
     });
   }
-  if (code === "ENOSPC") {
+  if (code === "ENOSPC" || code === "EDQUOT") {
     return new RecordsError(`${path} cannot be opened: no space left on device`, {
       cause,
       hint: "make room on its disk, then start again: nothing was lost",

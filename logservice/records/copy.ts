@@ -2,6 +2,7 @@ import { copyFile, open, readFile } from "node:fs/promises";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { checkFile, RecordsError } from "./check.ts";
+import { EVENTS_POSITION } from "./instance.ts";
 import { KEY_FILE } from "./key-file.ts";
 import { RECORDS_FILE } from "./open.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
@@ -17,10 +18,21 @@ export async function copyRecords(from: string, to: string): Promise<void> {
   } finally {
     database.close();
   }
+  await forgetPosition(to);
   await copyFile(join(from, KEY_FILE), join(to, KEY_FILE));
   for (const name of [RECORDS_FILE, KEY_FILE]) {
     const handle = await open(join(to, name), "r+");
     await handle.sync().finally(() => handle.close());
+  }
+}
+
+/** The records are copied after the events, so that the copy of these may not have come as far as they had then. */
+async function forgetPosition(directory: string): Promise<void> {
+  const database = await openDatabase(join(directory, RECORDS_FILE));
+  try {
+    database.prepare("delete from instance where key = ?").run([EVENTS_POSITION]);
+  } finally {
+    database.close();
   }
 }
 

@@ -13,6 +13,25 @@ export async function makeInstanceId(db: Kysely<Tables>): Promise<void> {
   await db.insertInto("instance").values({ key: "id", value: newId() }).execute();
 }
 
+/** How far the events had come when that was last noted (`EventsStore.position`); undefined if it never was. */
+export async function eventsPosition(db: Kysely<Tables>): Promise<number | undefined> {
+  const row = await db.selectFrom("instance").select("value").where("key", "=", EVENTS_POSITION).executeTakeFirst();
+  return row && Number(row.value);
+}
+
+/** Notes how far the events have come. To be called with what is durable there. */
+export async function noteEventsPosition(db: Kysely<Tables>, position: number): Promise<void> {
+  const value = String(position);
+  await db
+    .insertInto("instance")
+    .values({ key: EVENTS_POSITION, value })
+    .onConflict((conflict) => conflict.column("key").doUpdateSet({ value }))
+    .execute();
+}
+
+/** Its key. A copy of the records has none: it is of a later moment than that of the events. */
+export const EVENTS_POSITION = "events_position";
+
 /** Keeps where people reach the service, for links that are printed while it does not run or by another process. */
 export async function notePublicUrl(
   db: Kysely<Tables>,

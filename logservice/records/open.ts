@@ -3,17 +3,19 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
-import { checkFile } from "./check.ts";
+import { checkFile, isRecordsFull, RecordsError } from "./check.ts";
 import { KEY_FILE, readKeyFile, readOrMakeKey } from "./key-file.ts";
 import { migrateTables } from "./migrations.ts";
 import { openSeal, SEAL_KEY_BYTES, type Seal } from "./seal.ts";
-import { openSqlite } from "./sqlite.ts";
+import { isShareable, openSqlite } from "./sqlite.ts";
 import type { Tables } from "./tables.ts";
 
 /** The store of everything but events. */
 export interface Records {
   readonly db: Kysely<Tables>;
   readonly seal: Seal;
+  /** Whether other processes can open them meanwhile: not after a start on a full disk. */
+  readonly isShared: boolean;
   /** A number that changes when another process changes the records. */
   dataVersion(): number;
   close(): Promise<void>;
@@ -37,6 +39,7 @@ export async function openRecords(
 ): Promise<Records> {
   const path = join(directory, RECORDS_FILE);
   if (existsSync(path)) await checkFile(path, "r+");
+  const isShared = await isShareable(path);
   const database = await openSqlite(path);
   const db = new Kysely<Tables>({ dialect: new SqliteDialect({ database }) });
   try {
@@ -44,9 +47,13 @@ export async function openRecords(
     const key = makesKey ? await readOrMakeKey(keyPath) : ((await readKeyFile(keyPath)) ?? randomBytes(SEAL_KEY_BYTES));
     const seal = openSeal(key);
     await migrateTables(db as Kysely<unknown>, clock);
-    return { db, seal, dataVersion: () => database.dataVersion(), close: () => db.destroy() };
+    return { db, seal, isShared, dataVersion: () => database.dataVersion(), close: () => db.destroy() };
   } catch (error) {
     await db.destroy();
-    throw error;
+    if (!isRecordsFull((error as Error).cause)) throw error;
+    throw new RecordsError(`${path} cannot be changed to this version: no space left on device`, {
+      cause: error,
+      hint: "make room on its disk, then start again: nothing was lost",
+    });
   }
 }

@@ -1,15 +1,34 @@
+import { stat, statfs } from "node:fs/promises";
+import { dirname, resolve } from "node:path";
+import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
 import type Libsql from "libsql";
 
 /** How long a statement waits for another process on the same file (`tool service token`). */
 const BUSY_TIMEOUT_MS = 5_000;
 
+/** Bytes of the disk for the memory that connections to a file share (sqlite.org/walformat.html, section 2.2). */
+const SHARED_BYTES = 32 * 1024;
+
+/**
+ * Whether processes can share the file. On a full disk there may be no room for that; then it is opened for this process
+ * alone, until it ends. An attempt that fails would keep this process from doing even that.
+ */
+export async function isShareable(path: string): Promise<boolean> {
+  if (process.platform === "win32") return true;
+  const held = await stat(`${path}-shm`).catch(() => undefined);
+  if (held !== undefined && held.size >= SHARED_BYTES) return true;
+  const room = await statfs(dirname(resolve(path))).catch(() => undefined);
+  return room === undefined || room.bavail * room.bsize >= SHARED_BYTES;
+}
+
 /** Opens the file without changing its settings. Creates it if it is missing. */
 export async function openDatabase(path: string): Promise<Libsql.Database> {
   const { default: Database } = await import("libsql").catch((error: unknown) => {
     throw new Error(`the log service needs the package libsql, which has no build for this platform`, { cause: error });
   });
-  return new Database(path, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
+  const place = (await isShareable(path)) ? path : `${pathToFileURL(resolve(path))}?vfs=unix-excl`;
+  return new Database(place, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
 }
 
 export interface RecordsDatabase extends SqliteDatabase {

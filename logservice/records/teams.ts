@@ -1,5 +1,6 @@
 import type { Kysely } from "kysely";
 import { RpcError } from "../error.ts";
+import { FIRST_TEAM } from "./accounts-migration.ts";
 import { changedAt } from "./row.ts";
 import { isWholeMembership, membershipSum } from "./row-sums.ts";
 import type { MembershipRow, Role, Tables, TeamRow } from "./tables.ts";
@@ -16,6 +17,17 @@ export function listTeams(db: Db): Promise<TeamRow[]> {
 export async function firstTeam(db: Db): Promise<string> {
   const row = await db.selectFrom("teams").select("id").orderBy("created_at").orderBy("id").limit(1).executeTakeFirst();
   return row?.id ?? "";
+}
+
+/** Names the team that a new installation begins with, before anything belongs to it. Returns its id. */
+export async function nameFirstTeam(db: Db, name: string, now: string): Promise<string> {
+  const id = slugOf(name);
+  await db
+    .updateTable("teams")
+    .set({ id, name, updated_at: changedAt(now) })
+    .where("id", "=", FIRST_TEAM)
+    .execute();
+  return id;
 }
 
 export function teamNamed(db: Db, id: string): Promise<TeamRow | undefined> {
@@ -54,7 +66,8 @@ async function isTaken(db: Db, id: string): Promise<boolean> {
   );
 }
 
-const slugOf = (name: string) =>
+/** The id that is made from a name; "" if the name has no letter or digit for one. */
+export const slugOf = (name: string) =>
   name
     .normalize("NFKD")
     .toLowerCase()

@@ -7,12 +7,17 @@ import type { RouteState } from "./state.ts";
 /** Answers as long as the process does. */
 export const answerHealth: PublicAnswer = (response) => sendJson(response, 200, { status: "ok" });
 
-/** Answers if the records can be read and the service does not stop, with how many events are missing. */
+/**
+ * Answers if the records can be read and the service does not stop, with how many events are missing, and whether the disk
+ * is so full that nothing is stored.
+ */
 export function readyAnswer({ service, stopping }: RouteState): PublicAnswer {
   return async (response) => {
     if (stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     await service.records.db.selectFrom("instance").select("key").limit(1).execute();
-    sendJson(response, 200, { status: "ready", ...missingOf(service.events.losses()) });
+    const disk = await service.events.disk().catch(() => undefined);
+    const missing = missingOf(service.events.losses());
+    sendJson(response, 200, { status: "ready", ...missing, ...(disk?.isFull && { disk: "full" }) });
   };
 }
 

@@ -30,7 +30,12 @@ const MOST_STOP_S = 10;
 
 const directory = mkdtempSync(join(tmpdir(), "bench-hostile-"));
 const now = () => new Date().toISOString();
-await createDataDirectory(directory, { nowMs: Date.now(), owner: undefined, publicUrl: undefined });
+await createDataDirectory(directory, {
+  nowMs: Date.now(),
+  team: async () => "default",
+  owner: undefined,
+  publicUrl: undefined,
+});
 const records = await openRecords(directory);
 
 /** Makes a team with a token. */

@@ -6,6 +6,7 @@ import t from "tap";
 import { BACKUP_LIST, checkBackup, checkDataDirectory, copyDataDirectory } from "../../logservice/admin.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
+import { eventsPosition, noteEventsPosition } from "../../logservice/records/instance.ts";
 import { openRecords } from "../../logservice/records/open.ts";
 import { addProject } from "../../logservice/records/projects.ts";
 import * as faults from "../support/events/faults.ts";
@@ -24,6 +25,8 @@ async function makeBackup() {
     const { events_key } = await addProject(records.db, FIRST_TEAM, { id, name: id }, new Date(0).toISOString());
     keys.push(events_key);
   }
+  // The records are of a later moment than the events: of these others were put back, or they go on while they are copied.
+  await noteEventsPosition(records.db, 1_000_000);
   await records.close();
   const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0 });
   const event = (message: string) =>
@@ -171,6 +174,28 @@ t.test("whole: restored as often as it is wanted, and a backup is not checked as
     hint: `tool service check --backup ${backup}`,
   });
 });
+
+t.test(
+  "what is restored is not called older than its records, and a folder of events that was put back is",
+  async (t) => {
+    const options = { repair: false, acceptedLosses: [], nowMs: () => 0, reading: async () => {}, repaired: () => {} };
+    const { findings } = await checkDataDirectory({ ...options, folder: join(home, "data") });
+    t.match(findings, [
+      {
+        file: "projects",
+        state: "uncertain",
+        remedy: "restore or accept",
+        detail: /^may lack events: the folder of the/,
+      },
+    ]);
+    const to = join(t.testdir(), "restored");
+    await copyDataDirectory({ kind: "backup", from: backup, to, progress });
+    t.same((await checkDataDirectory({ ...options, folder: to })).findings, []);
+    const records = await openRecords(to);
+    t.equal(await eventsPosition(records.db), undefined);
+    await records.close();
+  },
+);
 
 t.test("of an older version, without a list: restored with a warning, as far as it is whole", async (t) => {
   const from = join(t.testdir(), "older");

@@ -1,7 +1,7 @@
 // The log service from the command line, as people run it: the real command, the real store, loopback.
 
 import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
 import { createServer as createNetServer } from "node:net";
@@ -9,11 +9,12 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { openRecords } from "../../logservice/records/open.ts";
-import { addTeam } from "../../logservice/records/teams.ts";
+import { addTeam, listTeams } from "../../logservice/records/teams.ts";
 import { anyPort } from "../../runtime/port.ts";
 import { rpcClient } from "../../schema/rpc-client.ts";
 import { isRunning, listening, type Running, root, spawnTool, tool } from "../support/cli.ts";
 import { SCOPES, sendTo } from "../support/service.ts";
+import { typeInto } from "../support/terminal.ts";
 import { until } from "../support/until.ts";
 
 const CERT = join(root, "test/fixtures/localhost.cert.pem");
@@ -56,6 +57,45 @@ t.test("init makes the directory and one token", async (t) => {
   t.match(second.stderr, /is already the data directory of a log service/);
   const json = await tool(["service", "init", "--data", "other", "--format", "json"], { cwd: folder });
   t.match(JSON.parse(json.stdout), { token: /^lgs_/ });
+});
+
+t.test("the first team has the name that was given, typed, or that of nobody", async (t) => {
+  const folder = folderOf(t);
+  const teamIn = async (data: string) => {
+    const records = await openRecords(join(folder, data));
+    const teams = (await listTeams(records.db)).map(({ id, name }) => `${id}: ${name}`).join();
+    await records.close();
+    return teams;
+  };
+  const init = (data: string, ...flags: string[]) => ["service", "init", "--data", data, ...flags];
+  const rows: [data: string, flags: string[], team: string][] = [
+    ["plain", [], "default: default"],
+    ["named", ["--team", "Night Shift"], "night-shift: Night Shift"],
+    ["with an owner", ["--team", " Acme ", "--owner", "ann@example.com"], "acme: Acme"],
+  ];
+  for (const [data, flags, team] of rows) {
+    t.equal((await tool(init(data, ...flags), { cwd: folder })).code, 0);
+    t.equal(await teamIn(data), team, data);
+  }
+  const question = "Name of the first team (default): ";
+  for (const [data, answer, team] of [
+    ["typed", "Acme", "acme: Acme"],
+    ["enter", "", "default: default"],
+  ] as const) {
+    t.match(await typeInto(t, init(data), [[question, answer]], { cwd: folder }), { code: 0, text: /lgs_\w{38}/ });
+    t.equal(await teamIn(data), team, data);
+  }
+  const again = await typeInto(t, init("typed"), [], { cwd: folder });
+  t.match(again, { code: 1, text: /^error: .* is already the data directory of a log service/ }, "nothing is asked");
+  const wrong = await tool(init("wrong", "--team", "日本"), { cwd: folder });
+  t.equal(wrong.code, 1);
+  t.equal(
+    wrong.stderr,
+    'error: the name of a team needs a letter of a to z or a digit: "日本"\n' +
+      "  write it as Acme, or Night Shift: its id is made from the name\n",
+  );
+  t.match(await tool(init("wrong", "--team", "x".repeat(101)), { cwd: folder }), { stderr: /at most 100 characters/ });
+  t.notOk(existsSync(join(folder, "wrong")), "and nothing is made");
 });
 
 for (const umask of [0o000, 0o022]) {
@@ -256,7 +296,7 @@ t.test("tokens of several teams, with the team of each", async (t) => {
   const { stdout } = await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
   t.match(
     stdout,
-    /^tok_\w+ {2}owner {2}all scopes {2}never used {2}owner\ntok_\w+ {2}shop {2}events:read {2}never used\n$/,
+    /^tok_\w+ {2}default {2}all scopes {2}never used {2}owner\ntok_\w+ {2}shop {2}events:read {2}never used\n$/,
   );
 });
 

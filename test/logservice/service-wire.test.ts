@@ -640,6 +640,18 @@ t.test("what a store says becomes an answer", async (t) => {
   t.match(service.logged, [/secret details/]);
 });
 
+t.test("_ready says that the disk is full, and answers if the disk cannot be asked", async (t) => {
+  let disk = async () => ({ freeBytes: 5, totalBytes: 1000, isFull: true });
+  const around = (events: EventsStore): EventsStore => ({ ...events, disk: () => disk() });
+  const { service } = await withProject(t, { around });
+  const ready = async () => (await service.send({ method: "GET", path: "/_ready" })).text;
+  t.equal(await ready(), '{"status":"ready","disk":"full"}');
+  disk = async () => ({ freeBytes: 500, totalBytes: 1000, isFull: false });
+  t.equal(await ready(), '{"status":"ready"}');
+  disk = () => Promise.reject(new Error("ENOENT"));
+  t.equal(await ready(), '{"status":"ready"}');
+});
+
 t.test("queries: too long, too many", async (t) => {
   let running = 0;
   let most = 0;

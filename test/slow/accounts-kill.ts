@@ -28,7 +28,18 @@ t.test("killed while people sign in, join and leave", { skip: requires("chromium
 
 /** Two owners of the first team; ann also has a second one. */
 async function begin(t: Test, { data, service, ann, bob }: Story): Promise<void> {
-  const made = await tool(["service", "init", "--data", data, "--owner", ANN, "--public-url", service.url]);
+  const made = await tool([
+    "service",
+    "init",
+    "--data",
+    data,
+    "--team",
+    "owner",
+    "--owner",
+    ANN,
+    "--public-url",
+    service.url,
+  ]);
   t.equal(made.code, 0, made.stderr);
   const added = await tool(["service", "owner", "add", BOB, "--data", data, "--public-url", service.url]);
   t.equal(added.code, 0, added.stderr);
@@ -46,7 +57,7 @@ async function begin(t: Test, { data, service, ann, bob }: Story): Promise<void>
 
 async function signedIn(t: Test, login: { ended: Promise<{ code: number | null; stdout: string; stderr: string }> }) {
   const ended = await login.ended;
-  t.match(ended, { code: 0, stdout: `signed in to First team as ${ANN}\n` }, ended.stderr);
+  t.match(ended, { code: 0, stdout: `signed in to owner as ${ANN}\n` }, ended.stderr);
 }
 
 async function afterAsking(t: Test, { service, mailbox, ann }: Story): Promise<void> {

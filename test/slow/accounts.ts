@@ -33,7 +33,18 @@ t.test("two people, two teams and a CI", { skip: requires("chromium") }, async (
 });
 
 async function firstOwner(t: Test, { data, service, ann }: Story): Promise<void> {
-  const made = await tool(["service", "init", "--data", data, "--owner", ANN, "--public-url", service.url]);
+  const made = await tool([
+    "service",
+    "init",
+    "--data",
+    data,
+    "--team",
+    "owner",
+    "--owner",
+    ANN,
+    "--public-url",
+    service.url,
+  ]);
   t.equal(made.code, 0, made.stderr);
   const link = new RegExp(`${service.url}/sign-in/link/\\S+`).exec(made.stdout + made.stderr)?.[0] ?? "";
   t.ok(link, made.stdout + made.stderr);
@@ -49,7 +60,7 @@ async function firstOwner(t: Test, { data, service, ann }: Story): Promise<void>
   t.same(await picture(page, "first-link", BOTH), []);
   await page.getByRole("button", { name: `Sign in as ${ANN}` }).click();
   await openAccount(page, service.url);
-  t.match(await page.textContent("main"), /Signed in as ann@example\.com\.[\s\S]*First team\s+owner\s+owner/);
+  t.match(await page.textContent("main"), /Signed in as ann@example\.com\.[\s\S]*owner\s+owner\s+owner/);
   t.same(await picture(page, "account", BOTH), []);
 
   const again = await ann.context.newPage();
@@ -83,7 +94,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   await page.close();
   t.match(await typeCode(ann, mail.link, code), `The window or terminal that asked is now signed in as ${ANN}.`);
   const signedIn = await login.ended;
-  t.match(signedIn, { code: 0, text: /signed in to First team as ann@example\.com\r\n$/ });
+  t.match(signedIn, { code: 0, text: /signed in to owner as ann@example\.com\r\n$/ });
   t.match(ann.kept(), { team: "owner", teams: { owner: { email: ANN, url } } });
   transcript("login", signedIn.text);
 
@@ -120,7 +131,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   });
 
   await ann.page.reload();
-  t.match(await ann.page.textContent("main"), /First team\s+owner\s+owner\s+Night Shift\s+night\s+owner/);
+  t.match(await ann.page.textContent("main"), /owner\s+owner\s+owner\s+Night Shift\s+night\s+owner/);
   t.same(await picture(ann.page, "two-teams", BOTH), []);
 }
 
@@ -134,7 +145,7 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
       /^invited bob@example\.com to owner as admin, until 20\d\d-\d\d-\d\d\na mail with the link is on its way\nthey accept on the page of the link, and then sign in on their terminal:\n {2}tool team login --email bob@example\.com --url http\S+\n$/,
   });
   const invite = await mailbox.next(BOB);
-  t.match(invite.subject, "First team");
+  t.match(invite.subject, "owner");
   t.match(invite.text, ANN);
 
   const other = await ann.context.newPage();
@@ -146,7 +157,7 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
   // He asks to sign in in one window, and types its code in another one.
   const { page } = bob;
   await page.goto(invite.link);
-  t.match(await page.textContent("main"), `${ANN} invites ${BOB} to the team First team as admin.`);
+  t.match(await page.textContent("main"), `${ANN} invites ${BOB} to the team owner as admin.`);
   t.same(await picture(page, "invite", BOTH), []);
   await page.getByRole("button", { name: `Sign in as ${BOB} to join` }).click();
   await page.getByRole("heading", { name: "Check your mail" }).waitFor();
@@ -156,9 +167,9 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
   await page.waitForURL(invite.link);
   t.notMatch(await page.textContent("main"), "Sign in as", "the window goes on by itself");
   t.same(await picture(page, "invite-signed-in"), []);
-  await page.getByRole("button", { name: "Join First team" }).click();
+  await page.getByRole("button", { name: "Join owner" }).click();
   await openAccount(page, url);
-  t.match(await page.textContent("main"), /Signed in as bob@example\.com\.[\s\S]*First team\s+owner\s+admin, current/);
+  t.match(await page.textContent("main"), /Signed in as bob@example\.com\.[\s\S]*owner\s+owner\s+admin, current/);
   t.same(await picture(page, "joined"), []);
 
   await other.reload();
@@ -168,7 +179,7 @@ async function invitedBob(t: Test, { service, mailbox, ann, bob }: Story): Promi
 
   const login = await bob.beginLogin(`--team owner --url ${url}`);
   await typeCode(bob, (await mailbox.next(BOB)).link, login.code);
-  t.match(await login.ended, { code: 0, stdout: `signed in to First team as ${BOB}\n` });
+  t.match(await login.ended, { code: 0, stdout: `signed in to owner as ${BOB}\n` });
   t.match(bob.kept(), { team: "owner", teams: { owner: { team: "owner", email: BOB, url } } });
   t.match((await bob.run("team members ls")).stdout.replace(/ {2,}/g, "|"), `${ANN}|owner|since `);
 
@@ -441,9 +452,9 @@ async function removedElsewhere(t: Test, story: Story): Promise<void> {
   await mailbox.next(BOB);
   const login = await bob.beginLogin(`--team owner --url ${service.url}`);
   await typeCode(bob, (await mailbox.next(BOB)).link, login.code);
-  t.match(await login.ended, { code: 0, stdout: `signed in to First team as ${BOB}\n` });
+  t.match(await login.ended, { code: 0, stdout: `signed in to owner as ${BOB}\n` });
   const window = await signInWindow(story, bob);
-  t.match(await window.textContent("main"), /First team\s+owner\s+admin, current/);
+  t.match(await window.textContent("main"), /owner\s+owner\s+admin, current/);
 
   const { "tool logs -f": follow, "the query with the token": query, ...others } = await openAll(t, story, bob);
   const { token } = bob.kept().teams.owner!;

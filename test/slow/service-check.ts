@@ -7,7 +7,6 @@ import t, { type Test } from "tap";
 import { operatorErrorOf } from "../../logservice/admin/data-directory.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import type { NewEvent } from "../../logservice/events/store.ts";
-import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { openRecords } from "../../logservice/records/open.ts";
 import { addProject } from "../../logservice/records/projects.ts";
 import { listening, spawnTool, tool } from "../support/cli.ts";
@@ -31,7 +30,7 @@ async function dataIn(t: Test) {
   const records = await openRecords(join(folder, "data"));
   const { events_key } = await addProject(
     records.db,
-    FIRST_TEAM,
+    "default",
     { id: "shop", name: "Shop" },
     new Date().toISOString(),
   );

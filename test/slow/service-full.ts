@@ -148,13 +148,26 @@ t.test(
     await until("a refusal again", async () => !(await add()));
     first.running.kill("SIGKILL");
     await first.running.ended;
-    const stuck = await tool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: disk });
-    t.equal(stuck.code, 1, "without room it does not start");
-    t.match(stuck.stderr, /no space left on device/);
-    rmSync(filler);
+    // Also without the memory that processes share, which a full disk has no room for.
+    rmSync(join(disk, "data/records.sqlite-shm"), { force: true });
+    fill(Number.POSITIVE_INFINITY);
+    t.equal(freeBytes(), 0);
     const second = await start();
     client = second.client;
-    t.strictSame(await storedMessages(), wanted(), "what was acknowledged is there after a kill");
+    t.strictSame(await storedMessages(), wanted(), "what was acknowledged is there after a kill, without a free byte");
+    const { url } = (await second.running.messages[0]) as { url: string };
+    const ready = async () => (await fetch(new URL("/_ready", url))).json();
+    t.match(await ready(), { status: "ready", disk: "full" });
+    t.match(second.running.stderr(), /the disk is full: nothing is stored until there is room/);
+    t.notOk(await add(), "and nothing else is taken");
+    await t.rejects(client.call("add_project", { project: { name: "c" } }), {
+      status: 503,
+      message: /^the disk is full/,
+    });
+    rmSync(filler);
+    await until("events are taken again, without another start", add);
+    await client.call("add_project", { project: { name: "without another start" } });
+    t.notMatch(await ready(), { disk: "full" });
     t.equal((await client.call("get_searches", { project_id })).searches.length, changes);
     t.ok(await add());
     t.strictSame(await storedMessages(), wanted());

@@ -390,7 +390,7 @@ async function invite(t: Test, scenario: Scenario): Promise<void> {
   await bob.press("button", `Sign in as ${BOB} to join`);
   await bob.sees("heading", "Check your mail");
   await confirmByMail(mailbox, bob, BOB);
-  await bob.press("button", "Join First team");
+  await bob.press("button", "Join owner");
   await bob.sees("button", `${BOB}, you and the team`);
   await ann.driver.reload();
   await ann.shows("2 members");

@@ -12,6 +12,7 @@ import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
 import { readJournalFiles } from "../journal/recovery.ts";
 import { type JournalDamage, repairJournal } from "../journal/repair.ts";
 import { SeenKeys } from "../journal/seen-keys.ts";
+import { olderLoss } from "../loss.ts";
 import type { Memtable } from "../memtable.ts";
 import { Memtables } from "../memtables.ts";
 import { replayJournal } from "../replay.ts";
@@ -103,8 +104,13 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     try {
       const { folders, segments } = await openProjects(settings, read, new Inspector(pool), flusher);
       const damage = await repairJournal(journalFolder, read, flushedBatches(segments), nowMs());
+      const next = nextSequence(segments.values(), read);
+      const older = olderLoss(next, settings.position, nowMs());
+      // Before a file of the journal with a higher number hides it.
+      if (older !== undefined) await list.addLoss(older);
       logJournalDamage(settings, damage, list.losses);
-      const sequence = nextSequence(segments.values(), read);
+      // No sequence of the events that may be missing is given again: they may be put back.
+      const sequence = Math.max(next, settings.position ?? 0);
       const { journal, recovered: files } = await Journal.begin(journalFolder, sequence, list, read.files);
       const memtables = new Memtables(journal.current, sequence);
       const options = { directory: join(directory, "projects"), folders, memtables, log, nowMs };
@@ -117,6 +123,8 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       await store.#engines.open();
       const target = replayTarget(projects);
       await replayJournal({ files, memtables, dedup: store.#dedup, seenKeys, target, nowMs: nowMs() });
+      // Logs it if nothing can be stored.
+      await store.#backpressure.isDiskFull();
       store.#flushes.begin();
       store.#scrubber.begin();
       return store;
@@ -210,9 +218,17 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   projectStats: EventsStore["projectStats"] = async (project) => this.#queries.projectStats(project);
   usage: EventsStore["usage"] = (query) => this.#queries.usage(query);
 
+  position(): number {
+    return this.#opened.journal.position;
+  }
+
   async disk(): Promise<DiskRoom> {
     const { bavail, blocks, bsize } = await statfs(this.#settings.directory);
-    return { freeBytes: bavail * bsize, totalBytes: blocks * bsize };
+    return {
+      freeBytes: bavail * bsize,
+      totalBytes: blocks * bsize,
+      isFull: await this.#backpressure.isDiskFull(),
+    };
   }
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {

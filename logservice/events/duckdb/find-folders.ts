@@ -1,6 +1,6 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory, unlessGone } from "../durable.ts";
+import { syncDirectory, unlessDiskFull, unlessGone } from "../durable.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { Log } from "../settings.ts";
 import { FolderList, type ListedFolder } from "./folder-list.ts";
@@ -36,20 +36,25 @@ export async function findFolders(
   directory: string,
   { list, deletions, inspector, log }: FolderSearch,
 ): Promise<FoundFolders> {
-  const removed: (FolderIdentity & { folder: string })[] = [];
+  const removed: (FolderIdentity & { folder: string; isMarked: boolean })[] = [];
   const claims = new Map<string, FolderIdentity & { folder: string }>();
   const misnamed: (FolderIdentity & { folder: string })[] = [];
   const ignore = (folder: string, reason: string) =>
     log("warn", `a folder ${reason}: nothing in it is read`, { folder: join(directory, folder) });
+  const isDeleted = ({ project, began }: FolderIdentity) => (deletions.get(project) ?? -1) >= began;
+  const isOtherListed = (folder: string, { project }: FolderIdentity) =>
+    !list.has(folder) && [...list.values()].some((one) => one.project === project && !isDeleted(one));
   for (const folder of (await readdir(directory)).sort()) {
     const parsedName = parseFolderName(folder);
     if (parsedName === undefined) {
       ignore(folder, "is not named as the store names them");
       continue;
     }
-    const identity = await identityIn(join(directory, folder), parsedName, inspector);
-    const isDeleted = (deletions.get(identity.project) ?? -1) >= identity.began;
-    if (isDeleted || isMarkedRemoved(join(directory, folder))) removed.push({ folder, ...identity });
+    const { isProven, ...identity } = await identityIn(join(directory, folder), parsedName, inspector);
+    const isMarked = isMarkedRemoved(join(directory, folder));
+    if (isMarked || isDeleted(identity)) removed.push({ folder, ...identity, isMarked });
+    // It must not stand for the listed folder of its project: that may be gone.
+    else if (!isProven && isOtherListed(folder, identity)) ignore(folder, "has nothing that says whose it is");
     else if (folderName(identity) === folder) claims.set(folder, { folder, ...identity });
     else misnamed.push({ folder, ...identity });
   }
@@ -67,17 +72,28 @@ export async function findFolders(
   const claimed = newestOfEach([...claims.values()], list, (folder) =>
     ignore(folder, "is an older one of its project"),
   );
-  const removedNames = new Set(removed.map(({ folder }) => folder));
-  const isThere = ({ project, began }: FolderIdentity) =>
+  const removedNames = new Set(removed.map(folderName));
+  const isThere = (one: FolderIdentity) =>
     // A project starts again only after it was deleted with all earlier events.
-    claimed.some((one) => one.project === project && one.began >= began) || (deletions.get(project) ?? -1) >= began;
+    claimed.some(({ project, began }) => project === one.project && began >= one.began) || isDeleted(one);
+  // Where another project's folder is gone, what has come there is looked at as what is left of that one.
+  const isInPlace = ({ folder, isMarked, ...identity }: (typeof removed)[number]) => {
+    const listed = list.get(folder);
+    return !isMarked && listed !== undefined && folderName(identity) !== folder && !isThere(listed);
+  };
+  const left = removed.filter(isInPlace);
+  for (const { folder } of left) ignore(folder, "of a deleted project is in the place of another one");
   const notThere = [...list]
     .map(([folder, identity]) => ({ folder, ...identity }))
     .filter((one) => !isThere(one) && !removedNames.has(one.folder));
   const missing = newestOfEach(notThere, list, () => {});
   const isOutdated = ({ project }: FolderIdentity) => missing.some((one) => one.project === project);
   for (const { folder } of claimed.filter(isOutdated)) ignore(folder, "is an older one of its project");
-  return { claimed: claimed.filter((one) => !isOutdated(one)), removed, missing };
+  return {
+    claimed: claimed.filter((one) => !isOutdated(one)),
+    removed: removed.filter((one) => !left.includes(one)),
+    missing,
+  };
 }
 
 /**
@@ -108,23 +124,27 @@ export async function clearPlaces(directory: string, folders: FoundFolders, log:
 
 /**
  * Whose folder it is: the manifest says it, unless it is lost, or what it names is not there and the folder has other
- * segments: then these say it.
+ * segments: then these say it. If nothing does, the name is all that there is.
  */
-async function identityIn(folder: string, parsedName: FolderIdentity, inspector: Inspector): Promise<FolderIdentity> {
+async function identityIn(
+  folder: string,
+  parsedName: FolderIdentity,
+  inspector: Inspector,
+): Promise<FolderIdentity & { readonly isProven: boolean }> {
   const read = await readManifest(folder, parsedName);
   const isOwn =
     read.kind !== "lost" && read.manifest.project === parsedName.project && read.manifest.began === parsedName.began;
-  if (isOwn) return parsedName;
+  if (isOwn) return { ...parsedName, isProven: true };
   const names: string[] = await readdir(folder).catch(() => []);
   const segments = names.filter((name) => SEGMENT_NAME.test(name));
   const isBelieved =
     read.kind !== "lost" && (segments.length === 0 || read.manifest.segments.some(({ file }) => names.includes(file)));
-  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began };
+  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began, isProven: true };
   for (const name of segments) {
     const metadata = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
-    if (metadata !== undefined) return { project: metadata.project, began: metadata.began };
+    if (metadata !== undefined) return { project: metadata.project, began: metadata.began, isProven: true };
   }
-  return parsedName;
+  return { ...parsedName, isProven: false };
 }
 
 /** Chooses among several folders of a project: the listed one, then the newest. */
@@ -175,11 +195,16 @@ export async function refuseOthers(directory: string, owner: string | undefined)
   }
 }
 
-/** Finishes the removal of a project's folder. */
-export async function finishRemoval(directory: string, folder: string, list: FolderList): Promise<void> {
+/** Finishes the removal of a deleted project's folder, wherever it is. */
+export async function finishRemoval(
+  directory: string,
+  { folder, ...identity }: FolderIdentity & { readonly folder: string },
+  list: FolderList,
+): Promise<void> {
   await rm(join(directory, folder), { recursive: true, force: true, maxRetries: 5 });
   await syncDirectory(directory);
-  await list.remove(folder);
+  // Until the list is written, the journal has the deletion.
+  await unlessDiskFull(list.remove(folderName(identity)));
 }
 
 interface FoldersToPlan extends Pick<PlanOptions, "inspector" | "nowMs" | "isThorough"> {

@@ -2,6 +2,7 @@ import { containsInterval, type Interval, unionOf } from "../intervals.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { ReplayTarget } from "../replay.ts";
 import type { ProjectSegments } from "./projects.ts";
+import type { Segment } from "./segment.ts";
 import type { Segments } from "./segments.ts";
 
 /** Which events of the journal are in segments already. */
@@ -29,7 +30,7 @@ export class FlushedIntervals {
 
 /** The first sequence that neither segments nor the journal use. */
 export function nextSequence(
-  projects: Iterable<Pick<Segments, "flushed" | "began" | "all">>,
+  projects: Iterable<Pick<Segments, "flushed" | "began"> & { readonly all: readonly Pick<Segment, "sequence">[] }>,
   { files, suspects }: Pick<ReadJournal, "files" | "suspects">,
 ): number {
   let sequence = 1;

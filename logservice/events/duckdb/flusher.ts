@@ -1,6 +1,7 @@
 import { type ChildProcess, fork } from "node:child_process";
 import { mkdir, rm } from "node:fs/promises";
 import type { Clock, Timer } from "../../../grammar/units/clock.ts";
+import { unlessDiskFull } from "../durable.ts";
 import { processFile } from "../process-file.ts";
 import type { SegmentFacts } from "./build.ts";
 import type { Job, JobAnswer, JobRequest } from "./flusher-protocol.ts";
@@ -31,7 +32,7 @@ export class Flusher {
   /** Removes what a crash left. */
   async open(): Promise<void> {
     await rm(this.#spill, { recursive: true, force: true });
-    await mkdir(this.#spill, { recursive: true });
+    await unlessDiskFull(mkdir(this.#spill, { recursive: true }));
   }
 
   /** Does the job, and retries it if the process ends meanwhile: another job, or the system, may have ended it. */

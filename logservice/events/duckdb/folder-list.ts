@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { printWithChecksum, readStoredList, writeDurably } from "../durable.ts";
-import type { FolderIdentity } from "./folder-name.ts";
+import { type FolderIdentity, folderName } from "./folder-name.ts";
 import type { HeldEvents } from "./held-events.ts";
 
 /** The entry of a folder in the list. */
@@ -44,7 +44,12 @@ export class FolderList {
   static async open(directory: string): Promise<{ list: FolderList; isKnown: boolean; isDamaged: boolean }> {
     const path = join(directory, FOLDER_LIST);
     const { stored: read, isDamaged } = await readStoredList<StoredList>(path, VERSION, "folders");
-    const folders = new Map((read?.folders ?? []).map(({ folder, ...identity }) => [folder, identity]));
+    const folders = new Map<string, ListedFolder>();
+    for (const { folder, ...entry } of read?.folders ?? []) {
+      // Older versions listed a renamed folder by the name that it had, with no note of what it holds.
+      const name = folderName(entry);
+      if (folder === name || !folders.has(name)) folders.set(name, entry);
+    }
     return { list: new FolderList(path, folders, read), isKnown: read !== undefined, isDamaged };
   }
 

@@ -1,14 +1,16 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
-import { errorCode } from "../durable.ts";
+import { unlessDiskFull } from "../durable.ts";
 import { JOURNAL_LIST } from "../journal/journal-list.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
+import type { JournalLoss } from "../loss.ts";
 import type { StoreSettings } from "../settings.ts";
 import { clearPlaces, findFolders, finishRemoval, planFolders } from "./find-folders.ts";
 import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
 import { FOLDER_LIST, FolderList } from "./folder-list.ts";
+import { folderName } from "./folder-name.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
 import { parseSidecar } from "./sidecar.ts";
@@ -36,10 +38,11 @@ export async function openProjects(
   }
   const search = { list: list.all, deletions: journal.deletions, inspector, log };
   const folders = await clearPlaces(folder, await findFolders(folder, search), log);
-  for (const one of folders.removed) await finishRemoval(folder, one.folder, list);
+  for (const one of folders.removed) await finishRemoval(folder, one, list);
   // The service crashed after the folder was removed and before the list was updated. The journal still has the deletion.
   for (const [name, { project, began }] of [...list.all]) {
-    if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began) await list.remove(name);
+    if (!existsSync(join(folder, name)) && (journal.deletions.get(project) ?? -1) >= began)
+      await unlessDiskFull(list.remove(name));
   }
   const options = { list: list.all, journal, inspector, nowMs: clock.nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
@@ -50,11 +53,11 @@ export async function openProjects(
     };
     projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs(), accepted }, rebuild));
   }
-  const noted = list.add(folders.claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
-  await noted.catch((error: unknown) => {
-    // Reading still works on a full disk; the next folder that is made needs the list.
-    if (errorCode(error) !== "ENOSPC") throw error;
-  });
+  // By the name that each ought to have: notes of what it holds go by that one, whatever it is called.
+  const claimed = folders.claimed.map((one) => ({ ...one, folder: folderName(one) }));
+  const noted = list.add(claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
+  // Reading still works; the next folder that is made needs the list.
+  await unlessDiskFull(noted);
   return { folders: list, segments: projects };
 }
 
@@ -72,12 +75,15 @@ export function flushedBatches(projects: ReadonlyMap<string, Segments>) {
 export function logJournalDamage(
   { log, accepted }: Pick<StoreSettings, "log" | "accepted">,
   { tornBytes, quarantined }: JournalDamage,
-  losses: readonly { readonly id: string; readonly file: string; readonly reason: string }[],
+  losses: readonly JournalLoss[],
 ): void {
   if (tornBytes > 0) log("warn", "removed a torn batch from the end of the journal", { bytes: tornBytes });
   for (const path of quarantined)
     log("error", "a damaged journal file is quarantined; its intact batches were recovered", { path });
   // At each start until it is accepted: a log is not read every day.
-  for (const { id, file, reason } of losses)
-    if (!accepted.has(id)) log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
+  for (const { id, file, reason, isPossible } of losses) {
+    if (accepted.has(id)) continue;
+    if (isPossible) log("error", `events may be missing: ${reason}`, { loss: id });
+    else log("error", `events are missing: a journal file ${reason}`, { file, loss: id });
+  }
 }

@@ -68,6 +68,12 @@ export class JournalList {
     return this.#write();
   }
 
+  addLoss(loss: JournalLoss): Promise<void> {
+    if (this.#losses.some(({ id }) => id === loss.id)) return this.#change;
+    this.#losses = [...this.#losses, loss];
+    return this.#write();
+  }
+
   /** Another file is begun; before anything is written to it. */
   async rotate(ended: number, bytes: number, begin: number): Promise<void> {
     this.#files.set(ended, bytes);

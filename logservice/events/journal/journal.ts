@@ -1,6 +1,6 @@
 import { constants, type FileHandle, mkdir, open, rm, stat, unlink } from "node:fs/promises";
 import { dirname } from "node:path";
-import { errorCode, syncDirectory, writeDurably } from "../durable.ts";
+import { errorCode, isDiskFull, syncDirectory, writeDurably } from "../durable.ts";
 import { StoreError } from "../store.ts";
 import { isWholeJournal } from "./check-file.ts";
 import { encodeFrame, type Frame } from "./frame.ts";
@@ -24,8 +24,11 @@ export class Journal {
   #failure: Error | undefined;
   /** Empty files that the list on the disk may name: they stay until one without them is durable. */
   readonly #unsure = new Set<string>();
+  /** Whether the list on the disk may lack the active file, as after a start on a full disk. */
+  #isUnlisted = false;
   /** Why there is no file to write to: the active one is gone, and no other can be begun. */
   #detached: Error | undefined;
+  #position = 0;
   readonly counts = { syncs: 0, batches: 0, bytes: 0, failures: 0 };
   /** Totals of the batches that are not durable yet. */
   readonly waiting = { events: 0, bytes: 0 };
@@ -35,6 +38,7 @@ export class Journal {
     this.#file = file;
     this.#handle = handle;
     this.#list = list;
+    this.#position = file.begin;
   }
 
   /** Begins a new file beside those that are there; gives these, but for an empty one of that number. */
@@ -50,11 +54,18 @@ export class Journal {
     const handle = await openEmpty(file.path);
     await syncDirectory(directory);
     const lengths = recovered.map(({ begin, bytes }) => [begin, bytes] as const);
-    // On a full disk the list stays as it was: the next file rewrites it, and until then there is nothing to write.
+    const journal = new Journal(directory, file, handle, list);
+    // On a full disk the list stays as it was until the first batch is written.
     await list.replace([...lengths, [file.begin, undefined]], list.losses).catch((error: unknown) => {
-      if (errorCode(error) !== "ENOSPC") throw error;
+      if (!isDiskFull(error)) throw error;
+      journal.#isUnlisted = true;
     });
-    return { journal: new Journal(directory, file, handle, list), recovered };
+    return { journal, recovered };
+  }
+
+  /** Everything that is durable is before this sequence, and no start gives one of those again. */
+  get position(): number {
+    return this.#position;
   }
 
   get current(): JournalFile {
@@ -69,7 +80,8 @@ export class Journal {
     const bytes = head.length + body.length;
     this.#count(bytes, frame.lines);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ head, body, bytes, events: frame.lines, durable, resolve, reject });
+      const end = frame.sequence + Math.max(1, frame.lines);
+      this.#waiting.push({ head, body, bytes, events: frame.lines, end, durable, resolve, reject });
       this.#running ??= this.#run();
     });
   }
@@ -164,6 +176,7 @@ export class Journal {
     const before = this.#handle;
     [this.#handle, this.#file, this.#length] = [handle, next, 0];
     this.#detached = undefined;
+    this.#isUnlisted = false;
     then();
     // Everything in it is durable.
     await before.close().catch(() => {});
@@ -221,8 +234,9 @@ export class Journal {
       this.#refuse(group, error as Error);
       return;
     }
-    for (const { bytes, events, durable, resolve } of group) {
+    for (const { bytes, events, end, durable, resolve } of group) {
       this.#count(-bytes, -events);
+      this.#position = Math.max(this.#position, end);
       durable();
       resolve();
     }
@@ -241,6 +255,8 @@ export class Journal {
   }
 
   async #commit(group: readonly Waiting[]): Promise<void> {
+    if (this.#isUnlisted) await this.#list.end(this.#file.begin, undefined);
+    this.#isUnlisted = false;
     const length = group.reduce((sum, { bytes }) => sum + bytes, 0);
     // Not joined, which would copy each event once more.
     let left: Buffer[] = group.flatMap(({ head, body }) => [head, body]);
@@ -287,6 +303,8 @@ interface Waiting {
   /** Size of both. */
   readonly bytes: number;
   readonly events: number;
+  /** The sequence after its last. */
+  readonly end: number;
   readonly durable: () => void;
   readonly resolve: () => void;
   readonly reject: (error: Error) => void;

@@ -1,6 +1,6 @@
 import { copyFile, mkdir, open, rename, truncate } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory } from "../durable.ts";
+import { syncDirectory, unlessDiskFull } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type JournalLoss, lossId } from "../loss.ts";
 import { encodeFrame } from "./frame.ts";
@@ -55,7 +55,8 @@ export async function repairJournal(
   }
   // Recorded before the repaired files no longer show the losses.
   const entries = files.map(({ begin }) => [begin, list.files.get(begin)] as const);
-  if (isNew || losses.size < list.losses.length) await list.replace(entries, [...losses.values()]);
+  if (isNew) await list.replace(entries, [...losses.values()]);
+  else if (losses.size < list.losses.length) await unlessDiskFull(list.replace(entries, [...losses.values()]));
   const quarantined: string[] = [];
   for (const file of files) {
     const torn = suspects.find(({ kind, begin }) => kind === "torn" && begin === file.begin);

@@ -32,7 +32,7 @@ export async function startUiService(folder: string): Promise<UiService> {
   };
   const isNew = !existsSync(tokenPath);
   if (isNew) {
-    const made = await run("init", "--owner", OWNER, "--public-url", url, "--format", "json");
+    const made = await run("init", "--team", "owner", "--owner", OWNER, "--public-url", url, "--format", "json");
     writeFileSync(tokenPath, JSON.parse(made).token, { mode: 0o600 });
   }
   const token = readFileSync(tokenPath, "utf8").trim();

@@ -5,6 +5,7 @@ import {
   mkdirSync,
   mkdtempSync,
   readdirSync,
+  readFileSync,
   renameSync,
   rmSync,
   symlinkSync,
@@ -535,6 +536,111 @@ t.test("a segment whose summary cannot be read", async (t) => {
       left,
       row,
     );
+  }
+});
+
+t.test("what comes into the place of a project's folder does not hide that its events are gone", async (t) => {
+  const event = (message: string) =>
+    ({ timestamp: "2024-05-01T10:00:00Z", level: "info", message, fields: {} }) as const;
+  const home = t.testdir();
+  const open = (directory: string) => openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+  const folderIn = (directory: string, project: string) =>
+    join(
+      directory,
+      "projects",
+      readdirSync(join(directory, "projects")).find((name) => name.startsWith(`${project}~`))!,
+    );
+  // As it was before its project was deleted.
+  const gone = join(home, "gone");
+  const restarted = async (directory: string) => (await open(directory)).close();
+  const rows: Record<string, (directory: string) => void | Promise<void>> = {
+    "a quarantine with the manifest of a project that was deleted": (directory) => {
+      const quarantine = join(folderIn(directory, "again"), "quarantine");
+      mkdirSync(quarantine);
+      cpSync(join(gone, "manifest.json"), join(quarantine, "manifest.json"));
+      faults.swap(quarantine, folderIn(directory, "shop"));
+    },
+    "the same with a file that was damaged": (directory) => {
+      const quarantine = join(folderIn(directory, "again"), "quarantine");
+      mkdirSync(quarantine);
+      cpSync(join(gone, "manifest.json"), join(quarantine, "manifest.json"));
+      writeFileSync(join(quarantine, "0000000000000001-0000000000000002-x-0.parquet.2"), "damaged");
+      faults.swap(quarantine, folderIn(directory, "shop"));
+    },
+    "the folder of a deleted project": (directory) => {
+      const place = folderIn(directory, "shop");
+      rmSync(place, { recursive: true });
+      cpSync(gone, place, { recursive: true });
+    },
+    "the same, whose removal had begun": (directory) => {
+      const place = folderIn(directory, "shop");
+      rmSync(place, { recursive: true });
+      cpSync(gone, place, { recursive: true });
+      writeFileSync(join(place, "removed"), "");
+    },
+    "an older manifest in a folder that was renamed, whose list was lost": async (directory) => {
+      const renamed = `${folderIn(directory, "shop")}9`;
+      renameSync(folderIn(directory, "shop"), renamed);
+      rmSync(join(directory, "folders.json"));
+      await restarted(directory);
+      cpSync(join(renamed, "manifest.json"), join(home, "older.json"));
+      const before = readdirSync(renamed);
+      const store = await open(directory);
+      await store.append("shop", [event("later")]);
+      await store.flush();
+      await store.close();
+      for (const name of readdirSync(renamed)) if (!before.includes(name)) rmSync(join(renamed, name));
+      faults.overwrite(join(renamed, "manifest.json"), readFileSync(join(home, "older.json")));
+    },
+    "nothing, in a folder that was renamed": async (directory) => {
+      const renamed = `${folderIn(directory, "shop")}9`;
+      renameSync(folderIn(directory, "shop"), renamed);
+      await restarted(directory);
+      for (const name of readdirSync(renamed)) rmSync(join(renamed, name));
+    },
+    "half a manifest, in a folder that was renamed": async (directory) => {
+      const renamed = `${folderIn(directory, "shop")}9`;
+      renameSync(folderIn(directory, "shop"), renamed);
+      await restarted(directory);
+      for (const name of readdirSync(renamed)) if (name !== "manifest.json") rmSync(join(renamed, name));
+      faults.cut(join(renamed, "manifest.json"), 0.5);
+    },
+  };
+  for (const [row, damage] of Object.entries(rows)) {
+    const directory = join(home, "events");
+    rmSync(directory, { recursive: true, force: true });
+    let store = await open(directory);
+    for (const project of ["again", "gone", "shop"]) await store.append(project, [event("one")]);
+    await store.flush();
+    rmSync(gone, { recursive: true, force: true });
+    cpSync(folderIn(directory, "gone"), gone, { recursive: true });
+    await store.deleteProject("gone");
+    await store.close();
+    await damage(directory);
+    const kept = readdirSync(directory, { recursive: true, encoding: "utf8" }).filter((name) =>
+      /parquet\.2$/.test(name),
+    );
+    const { findings } = await checkEvents(directory, { nowMs: 0, accepted: new Set() });
+    t.same([...new Set(findings.flatMap(({ loss }) => loss?.project ?? []))], ["shop"], `${row}: a check says so`);
+    for (const start of ["first", "second", "third"]) {
+      store = await open(directory);
+      t.same(
+        [...new Set(store.losses().map(({ project }) => project))],
+        ["shop"],
+        `${row}: so does the ${start} start`,
+      );
+      const counted = async (project: string) => {
+        const { count, stats } = await store.count({ project, ...EVER, query: undefined, signal: never });
+        return [count, stats.missingBytes > 0];
+      };
+      t.same(await counted("again"), [1, false], row);
+      t.equal((await counted("shop"))[1], true, `${row}: and the answers`);
+      t.same(await counted("gone"), [0, false], `${row}: what was deleted stays so`);
+      if (start === "second") await store.flush();
+      await store.close();
+    }
+    const names = readdirSync(directory, { recursive: true, encoding: "utf8" });
+    t.equal(names.filter((name) => /parquet\.2$/.test(name)).length, kept.length, `${row}: nothing else is deleted`);
   }
 });
 

@@ -5,23 +5,26 @@ import {
   appendFileSync,
   cpSync,
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
+import { checkEvents } from "../../../logservice/events/check.ts";
 import { buildFromJournal } from "../../../logservice/events/duckdb/build.ts";
 import { openDuckDb } from "../../../logservice/events/duckdb/duckdb.ts";
 import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
-import { recordDiskCalls } from "../../support/events/disk-calls.ts";
+import { recordDiskCalls, refuseBytes } from "../../support/events/disk-calls.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
@@ -393,6 +396,137 @@ t.test("a folder that could not be synced, and a kill then: nothing is lost, or 
   t.same([...failed].sort(), ["", "/journal", "/keys", "/projects", "/projects/app~N"].sort());
 });
 
+t.test("how far the events have come is reached again after a kill at any moment", async (t) => {
+  const home = folder(t);
+  const directory = join(home, "store");
+  const disk = await recordDiskCalls(t, home);
+  const kills: { copy: string; position: number; call: string }[] = [];
+  const store = await opened(directory, new TestClock());
+  let acknowledged = store.position();
+  disk.before = (call) => {
+    if (/^\w+ store\/(lock|spill|sql)/.test(call)) return;
+    const position = store.position();
+    if (/^(write|sync) store\/journal\/\d/.test(call)) t.equal(position, acknowledged, `${call}: not durable yet`);
+    const copy = join(home, `${kills.length}`);
+    cpSync(directory, copy, { recursive: true, filter: (path) => !/\/(lock[^/]*|spill)$/.test(path) });
+    kills.push({ copy, position, call });
+  };
+  const steps = [
+    () => store.append("app", [event("one"), event("two")]),
+    () => store.flush(),
+    () => store.append("other", [event("three")]),
+    () => store.append("app", [event("four")]),
+    () => store.flush(),
+    () => store.deleteProject("app"),
+    () => store.compact(),
+    () => store.deleteProject("other"),
+    () => store.flush(),
+  ];
+  for (const step of steps) {
+    await step();
+    t.ok(store.position() >= acknowledged, "it only grows");
+    acknowledged = store.position();
+  }
+  await store.close();
+  disk.before = () => {};
+  t.ok(kills.length > 20 && acknowledged > 5, `${kills.length} moments`);
+  for (const { copy, position, call } of kills) {
+    const { findings } = await checkEvents(copy, { nowMs: 0, accepted: new Set(), position });
+    t.same(
+      findings.filter(({ loss }) => loss !== undefined),
+      [],
+      `killed before ${call} at ${position}`,
+    );
+  }
+  const { copy } = kills.at(-1)!;
+  const { findings } = await checkEvents(copy, { nowMs: 0, accepted: new Set(), position: acknowledged + 1 });
+  t.match(findings, [{ state: "uncertain", loss: { isPossible: true } }], "one that is older is told from them");
+  const again = await opened(directory);
+  t.ok(again.position() >= acknowledged);
+  await again.close();
+});
+
+t.test(
+  "an older folder of events in the place of the current one may lack events, until that is accepted",
+  async (t) => {
+    const home = folder(t);
+    const directory = join(home, "store");
+    const [older, newer] = [join(home, "older"), join(home, "newer")];
+    const lines: string[] = [];
+    const log = (_level: string, message: string) => void lines.push(message);
+    const open = (position: number, accepted: ReadonlySet<string> = new Set()) => {
+      lines.length = 0;
+      return openEventsStore({ directory, reserveBytes: 0, log, position, accepted });
+    };
+    const missing = async (from: Awaited<ReturnType<typeof open>>) =>
+      (await from.count({ project: "app", startMs: 0, stopMs: 4e12, query: undefined, signal: never })).stats
+        .missingBytes > 0;
+
+    let store = await open(0);
+    await store.append("app", [event("one")]);
+    await store.flush();
+    await store.append("app", [event("two")]);
+    let position = store.position();
+    await store.close();
+    cpSync(directory, older, { recursive: true });
+    store = await open(position);
+    t.same([store.losses(), lines], [[], []], "a copy of the same moment is none");
+    await store.append("app", [event("three")]);
+    position = store.position();
+    await store.close();
+    renameSync(directory, newer);
+
+    for (const [name, put, held] of [
+      ["an older one", () => cpSync(older, directory, { recursive: true }), ["one", "two"]],
+      ["an empty one", () => mkdirSync(directory), []],
+    ] as const) {
+      put();
+      const checked = await checkEvents(directory, { nowMs: 0, accepted: new Set(), position }).catch(() => undefined);
+      store = await open(position);
+      const [loss] = store.losses();
+      t.match(store.losses(), [{ isPossible: true, isAccepted: false, project: "" }], name);
+      if (checked !== undefined)
+        t.same(
+          checked.findings.map(({ loss }) => loss?.id),
+          [loss!.id],
+          "as a check says",
+        );
+      const said = /^events may be missing: may lack events: the folder of the events is an older copy/;
+      t.match(
+        lines.filter((line) => /missing/.test(line)),
+        [said],
+        "the log says so",
+      );
+      t.equal(await missing(store), true, "and answers do");
+      t.ok(store.position() >= position, "later events have numbers of their own");
+      await store.append("app", [event("four")]);
+      position = store.position();
+      await store.close();
+      store = await open(position);
+      t.same(
+        [store.losses().map(({ id }) => id), await messages(store)],
+        [[loss!.id], [...held, "four"]],
+        "as does the next",
+      );
+      t.match(
+        lines.filter((line) => /missing/.test(line)),
+        [said],
+      );
+      await store.close();
+      store = await open(position, new Set([loss!.id]));
+      store.acceptLosses(new Set([loss!.id]));
+      t.same([lines, await missing(store)], [[], false], "accepted, it is said no longer");
+      await store.close();
+      rmSync(directory, { recursive: true });
+    }
+    // Events that were acknowledged since are in the other folder.
+    renameSync(newer, directory);
+    store = await open(3);
+    t.same([store.losses(), await messages(store)], [[], ["one", "two", "three"]], "put back, all is there");
+    await store.close();
+  },
+);
+
 t.test("of several that take over a directory at once, one gets it", async (t) => {
   const ended = (name: string) => `${JSON.stringify({ pid: 2 ** 30, start: null, token: name })}\n`;
   const rightTo = (path: string, name: string) =>
@@ -410,11 +544,18 @@ t.test("of several that take over a directory at once, one gets it", async (t) =
       writeFileSync(rightTo(rightTo(lock, "a"), "b"), ended("c"));
     },
     "half a lock": (lock) => writeFileSync(lock, ended("a").slice(0, 20)),
+    "the lock that a process left on a full disk": (lock) => symlinkSync("1073741824.abc.def", lock),
   };
-  for (const [name, leave] of Object.entries(rows)) {
-    const directory = folder(t);
+  const home = folder(t);
+  const disk = await recordDiskCalls(t, home);
+  for (const [name, leave, isFull] of Object.entries(rows).flatMap(([name, leave]) => [
+    [name, leave, false] as const,
+    [`${name}, on a full disk`, leave, true] as const,
+  ])) {
+    const directory = mkdtempSync(join(home, "locked-"));
+    disk.before = isFull ? refuseBytes : () => {};
     const winners = new Set<number>();
-    for (let round = 0; round < 20; round++) {
+    for (let round = 0; round < (isFull ? 5 : 20); round++) {
       leave(join(directory, "lock"));
       const results = await Promise.allSettled(Array.from({ length: 6 }, () => lockDirectory(directory)));
       const unlocks = results.flatMap((one) => (one.status === "fulfilled" ? one.value : []));

@@ -1,12 +1,12 @@
 // How much may wait: what is on its way to the disk counts as what waits in memory does.
-import fs, { mkdtempSync, rmSync } from "node:fs";
+import fs, { appendFileSync, mkdtempSync, readdirSync, rmSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
 import { type EventsStoreOptions, openEventsStore } from "../../../logservice/events/open.ts";
 import type { EventsStore, NewEvent } from "../../../logservice/events/store.ts";
-import { recordDiskCalls } from "../../support/events/disk-calls.ts";
+import { recordDiskCalls, refuseBytes } from "../../support/events/disk-calls.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
@@ -17,6 +17,20 @@ const batch = (count: number, bytes: number): NewEvent[] =>
     message: "x".repeat(bytes),
     fields: {},
   }));
+
+const NEVER = new AbortController().signal;
+
+/** Makes the disk say that so much is free. */
+function freeBytes(t: Test, bytes: () => number) {
+  const real = fs.promises.statfs;
+  t.teardown(() => {
+    fs.promises.statfs = real;
+    syncBuiltinESMExports();
+  });
+  const fake = async () => ({ bavail: bytes(), bsize: 1 });
+  fs.promises.statfs = fake as unknown as typeof fs.promises.statfs;
+  syncBuiltinESMExports();
+}
 
 /** A store whose journal is written, and not synced until `let` is called. */
 async function held(t: Test, options: Partial<EventsStoreOptions>) {
@@ -89,14 +103,8 @@ for (const [name, options, count, bytes] of ROWS) {
 }
 
 t.test("bytes on their way to the disk count against what is free there", async (t) => {
-  const real = fs.promises.statfs;
-  t.teardown(() => {
-    fs.promises.statfs = real;
-    syncBuiltinESMExports();
-  });
   // Nothing of what waits is on the disk yet, as far as it tells.
-  fs.promises.statfs = (async () => ({ bavail: 20, bsize: 1_000 })) as unknown as typeof fs.promises.statfs;
-  syncBuiltinESMExports();
+  freeBytes(t, () => 20_000);
   const { store, clock, release, isSyncing } = await held(t, { reserveBytes: 12_000 });
   const written = [store.append("app", batch(1, 5_000))];
   await until("the sync", isSyncing);
@@ -106,6 +114,58 @@ t.test("bytes on their way to the disk count against what is free there", async 
   t.match(await refusalOf(store), { type: "unavailable", message: /^the disk is nearly full: / });
   release();
   await Promise.all(written);
+});
+
+t.test("a start on a full disk answers, and takes events when there is room", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "events-full-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  const before = await openEventsStore({ directory, reserveBytes: 0 });
+  await before.append("app", batch(3, 10));
+  await before.flush();
+  await before.append("app", batch(2, 10));
+  await before.append("gone", batch(2, 10));
+  await before.close();
+  // As a kill leaves them.
+  const journal = readdirSync(join(directory, "journal")).at(-1)!;
+  appendFileSync(join(directory, "journal", journal), "torn");
+
+  const disk = await recordDiskCalls(t, directory);
+  disk.before = refuseBytes;
+  let free = 0;
+  freeBytes(t, () => free);
+  const lines: string[] = [];
+  const clock = new TestClock();
+  const log = (level: string, message: string) => lines.push(`${level} ${message}`);
+  const store = await openEventsStore({ directory, reserveBytes: 1_000, clock, log });
+  const count = async (from: EventsStore = store) =>
+    (await from.count({ project: "app", startMs: 0, stopMs: 2e15, query: undefined, signal: NEVER })).count;
+  t.equal(await count(), 5, "what is stored is answered");
+  t.match(await refusalOf(store), { type: "unavailable", message: /^the disk is nearly full: nothing was stored; / });
+  t.equal((await store.disk()).isFull, true);
+  t.same(store.losses(), []);
+  const FULL = "error the disk is full: nothing is stored until there is room, what is stored can be read";
+  t.same(
+    lines.filter((line) => /disk/.test(line)),
+    [FULL],
+    "it is said once",
+  );
+
+  disk.before = () => {};
+  free = 1e9;
+  await clock.advance(1_000);
+  disk.take();
+  t.equal(await refusalOf(store), "stored", "with room it goes on");
+  const calls = disk.take().filter((call) => call.includes("journal"));
+  const [listed, written] = [/^rename journal.json/, /^write journal\//].map((call) =>
+    calls.findIndex((one) => call.test(one)),
+  );
+  t.ok(listed! >= 0 && listed! < written!, `the new file is listed before anything is in it: ${calls}`);
+  t.equal((await store.disk()).isFull, false);
+  t.match(lines.at(-1), /^info there is room on the disk again/);
+  await store.close();
+  const again = await openEventsStore({ directory, reserveBytes: 0 });
+  t.same([await count(again), again.losses()], [6, []]);
+  await again.close();
 });
 
 t.test("a store that closes accepts nothing, and ends the waiting at once", async (t) => {

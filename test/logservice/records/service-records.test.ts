@@ -2,7 +2,8 @@
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
@@ -15,6 +16,7 @@ import { addToken } from "../../../logservice/access/tokens.ts";
 import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
+import { instanceId, makeInstanceId } from "../../../logservice/records/instance.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
@@ -38,6 +40,33 @@ t.test("the published schema of OpenAPI 3.1 accepts the description", async (t) 
   t.ok(valid, JSON.stringify(errors));
   const broken = { ...(openApi(rpcSchema, "1.2.3") as Record<string, unknown>), paths: { x: { post: 5 } } };
   t.notOk((await new Validator().validate(broken)).valid, "and not everything");
+});
+
+t.test("records on a full disk open without the memory that processes share, for one process", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "records-full-"));
+  const real = fs.promises.statfs;
+  const restore = () => {
+    fs.promises.statfs = real;
+    syncBuiltinESMExports();
+  };
+  t.teardown(() => {
+    restore();
+    rmSync(directory, { recursive: true, force: true });
+  });
+  for (const bavail of [32 * 1024 - 1, 32 * 1024]) {
+    const own = join(directory, `a folder?name=#${bavail}`);
+    mkdirSync(own);
+    const shared = join(own, "records.sqlite-shm");
+    fs.promises.statfs = (async () => ({ bavail, bsize: 1 })) as unknown as typeof fs.promises.statfs;
+    syncBuiltinESMExports();
+    const records = await openRecords(own);
+    const isShared = bavail === 32 * 1024;
+    t.same([records.isShared, existsSync(shared)], [isShared, isShared], `${bavail} bytes`);
+    restore();
+    await makeInstanceId(records.db);
+    t.type(await instanceId(records.db), "string", "with room it is written to");
+    await records.close();
+  }
 });
 
 t.test("slugs", (t) => {

@@ -16,6 +16,12 @@ export interface DiskCalls {
   before: (call: string) => void | Promise<void>;
 }
 
+/** As `before`: what a disk without a free byte refuses. Names and empty files it has room for. */
+export function refuseBytes(call: string): void {
+  if (/^(write|make) /.test(call))
+    throw Object.assign(new Error(`ENOSPC: no space left on device, ${call}`), { code: "ENOSPC" });
+}
+
 /** Records until the test ends. Names are relative to the folder, which is `.` itself. */
 export async function recordDiskCalls(t: Test, folder: string): Promise<DiskCalls> {
   const calls: string[] = [];
@@ -78,6 +84,15 @@ export async function recordDiskCalls(t: Test, folder: string): Promise<DiskCall
     (real: Call): Call =>
       (from, to) =>
         isOurs(from) ? note(`rename ${nameOf(from)} ${nameOf(to)}`, () => real(from, to)) : real(from, to),
+  );
+  replace(
+    fs.promises,
+    "writeFile",
+    (real: Call): Call =>
+      (path, ...rest) =>
+        typeof path === "string" && isOurs(path)
+          ? note(`write ${nameOf(path)}`, () => real(path, ...rest))
+          : real(path, ...rest),
   );
   for (const name of ["rm", "unlink"] as const) {
     replace(

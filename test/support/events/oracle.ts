@@ -209,7 +209,8 @@ export function openOracle(nowMs: () => number): EventsStore {
       });
     },
 
-    disk: async () => ({ freeBytes: 250, totalBytes: 1000 }),
+    position: () => 0,
+    disk: async () => ({ freeBytes: 250, totalBytes: 1000, isFull: false }),
 
     expire: async () => {},
 

@@ -11,7 +11,7 @@ import { Window } from "./window.ts";
 
 export const ANN = "ann@example.com";
 export const BOB = "bob@example.com";
-/** The id of the team that `service init` makes. */
+/** The id of the first team. */
 export const TEAM = "owner";
 
 export interface World {
@@ -37,7 +37,18 @@ export async function startWorld(t: Test, browser: BrowserDriver): Promise<World
   const data = join(folder, "data");
   const mailbox = await startMailbox(t);
   const service = await serviceProcess(t, { data, smtp: mailbox.url, more: ["--allow-private-targets"] });
-  const made = await tool(["service", "init", "--data", data, "--owner", ANN, "--public-url", service.url]);
+  const made = await tool([
+    "service",
+    "init",
+    "--data",
+    data,
+    "--team",
+    "owner",
+    "--owner",
+    ANN,
+    "--public-url",
+    service.url,
+  ]);
   const firstLink = new RegExp(`${service.url}/sign-in/link/\\S+`).exec(made.stdout + made.stderr)?.[0];
   if (firstLink === undefined) throw new Error(`no link: ${made.stdout}${made.stderr}`);
   await service.start();

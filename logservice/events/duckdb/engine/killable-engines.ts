@@ -3,6 +3,7 @@ import { mkdir, rm } from "node:fs/promises";
 import { TooManyGroups } from "../../../../grammar/query/index.ts";
 import type { SqlValue } from "../../../../grammar/query/sql/condition.ts";
 import type { Clock, Timer } from "../../../../grammar/units/clock.ts";
+import { unlessDiskFull } from "../../durable.ts";
 import { processFile } from "../../process-file.ts";
 import { StoreError, storeClosed } from "../../store.ts";
 import type { Columns } from "../connection-pool.ts";
@@ -39,7 +40,7 @@ export class KillableEngines {
   /** Removes what a crash left. */
   async open(): Promise<void> {
     await rm(this.#spill, { recursive: true, force: true });
-    await mkdir(this.#spill, { recursive: true });
+    await unlessDiskFull(mkdir(this.#spill, { recursive: true }));
   }
 
   /** The processes that run, those that wait for another query, too. */
