@@ -3,8 +3,9 @@ import type { EventsStore } from "../events/store.ts";
 import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
 import type { Records } from "../records/open.ts";
 import { newId } from "../records/row.ts";
-import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
+import { type AlertQuery, type ReadAlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
+import { DISK_QUERY, freeDisk } from "./disk.ts";
 import { removeOldEpisodes } from "./episodes.ts";
 import { groupValuesOf } from "./group.ts";
 import { ReaderTurns, type TurnTaker } from "./reader-turns.ts";
@@ -179,7 +180,9 @@ export class Evaluator {
       // Alerts of before there was an evaluation begin with the next slot.
       if (alert.next_slot === 0) return [{ alert, first: firstSlotFrom(at, alert.interval), last: -1 }];
       if (last < alert.next_slot) return [];
-      const first = Math.max(alert.next_slot, last - (alert.pace > 1 ? 1 : MOST_REPLAYED) + 1);
+      // Of the disk, only the present is known.
+      const isOfLast = alert.pace > 1 || alert.kind === "disk";
+      const first = Math.max(alert.next_slot, last - (isOfLast ? 1 : MOST_REPLAYED) + 1);
       this.#counts.skipped += first - alert.next_slot;
       return [{ alert, first, last }];
     });
@@ -230,8 +233,11 @@ export class Evaluator {
       return { alert, before, after: before, nextSlot: first, pace, transitions: [], samples: new Map() };
     }
     const { signal } = this.#closing;
-    const read = readAlertQuery(alert.query);
-    const outcomes = await this.#readings.read(alert, read, { first, last }, signal);
+    const isOfDisk = alert.kind === "disk";
+    const read: ReadAlertQuery = isOfDisk ? { ok: true, value: DISK_QUERY } : readAlertQuery(alert.query);
+    const outcomes = isOfDisk
+      ? [await freeDisk(this.#options.events)]
+      : await this.#readings.read(alert, read, { first, last }, signal);
     this.#counts.evaluated += outcomes.length;
     this.#counts.failed += outcomes.filter(({ ok }) => !ok).length;
     const slots = outcomes.map((outcome, at): Slot => {
@@ -244,9 +250,10 @@ export class Evaluator {
       slots,
       newEpisodeId,
     );
-    const { samples, isOverTime } = read.ok
-      ? await this.#samples(alert, read.value, transitions)
-      : { samples: new Map(), isOverTime: false };
+    const { samples, isOverTime } =
+      read.ok && !isOfDisk
+        ? await this.#samples(alert, read.value, transitions)
+        : { samples: new Map(), isOverTime: false };
     const pace = paceAfter(outcomes, alert.pace, isOverTime);
     this.#counts.skipped += pace - 1;
     return { alert, before, after, nextSlot: last + pace, pace, transitions, samples };

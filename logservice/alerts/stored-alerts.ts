@@ -5,6 +5,7 @@ import type { ProjectKey } from "../records/projects.ts";
 import { changedAt, newId } from "../records/row.ts";
 import type { AlertRow, Tables } from "../records/tables.ts";
 import { closeEpisodes, lastMark, retellEpisodes } from "./close.ts";
+import { keptThreshold } from "./disk.ts";
 import { firstSlotFrom, MINUTE_MS } from "./slots.ts";
 import { removeStates } from "./stored-states.ts";
 
@@ -155,16 +156,26 @@ function alertOf(row: AlertRow): Alert {
 }
 
 function rowOf(alert: AlertInput) {
-  const { project_id, name, description = "", query, severity, operator, notification_id } = alert;
-  const { threshold = 0, limit = 10, interval = 5, muted = false, recover = 1, repeat = 0 } = alert;
+  const {
+    project_id,
+    name,
+    description = "",
+    kind = "events",
+    query = "",
+    severity,
+    operator,
+    notification_id,
+  } = alert;
+  const { limit = 10, interval = 5, muted = false, recover = 1, repeat = 0 } = alert;
   return {
     project_id,
     name,
     description,
+    kind,
     query,
     severity,
     operator,
-    threshold,
+    threshold: keptThreshold(alert),
     limit,
     interval,
     notification_id,

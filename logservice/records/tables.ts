@@ -51,6 +51,8 @@ export interface AlertRow extends Changed, OfProject {
   id: string;
   name: string;
   description: string;
+  /** What is measured. Without a query, the disk. */
+  kind: "events" | "disk";
   query: string;
   severity: string;
   operator: string;

@@ -433,3 +433,79 @@ t.test("where sign-up is closed, numbers need no code", async (t) => {
     message: /^numbers need no confirmation/,
   });
 });
+
+t.test("alerts on the disk are for owners of the team that the installation began with", async (t) => {
+  const { service, receiver, alert, toMinute } = await start(t);
+  // The first team was made by the clock of the machine.
+  const { db } = service.records;
+  await db.updateTable("teams").set({ created_at: "2026-01-01T00:00:00.000Z" }).where("id", "=", "owner").execute();
+  const owner = await service.person("ann@example.com", "owner");
+  const admin = await service.person("bob@example.com", "admin");
+  const stranger = await service.person("eve@example.com", "owner", "others");
+  await service.call("add_project", { project: { id: "shop", name: "Theirs" } }, stranger);
+  const disk = alert({ name: "disk", kind: "disk", query: undefined, operator: "<", threshold: 99 });
+  const url = receiver.url;
+  const theirs = await service.call(
+    "add_notification",
+    { notification: { project_id: "shop", type: "webhook", name: "hook", webhook_url: `${url}/theirs` } },
+    stranger,
+  );
+  const theirDisk = { ...disk, notification_id: theirs.json.id };
+  const mayHave = async (credential?: string) =>
+    (await service.call("get_instance_config", {}, credential)).json.config.disk_alerts;
+  t.same(
+    [await mayHave(owner), await mayHave(admin), await mayHave(stranger), await mayHave()],
+    [true, false, false, false],
+  );
+
+  const refused: readonly (readonly [string, object, string | undefined])[] = [
+    ["an admin", disk, admin],
+    ["an owner of another team", theirDisk, stranger],
+    ["a program", disk, undefined],
+  ];
+  for (const [name, body, credential] of refused) {
+    const answer = await service.call("add_alert", { alert: body }, credential);
+    t.equal(answer.status, 403, name);
+    t.match(answer.json.message, /^alerts of kind disk are for owners of the team/);
+    t.equal((await service.call("test_alert", { alert: body }, credential)).status, 403, name);
+  }
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ query: "error" }, "alert.query: must be absent: an alert of kind disk measures the disk alone"],
+    [{ operator: ">" }, "alert.operator: must be < or <=: an alert of kind disk triggers when too little is free"],
+    [{ threshold: 100 }, "alert.threshold: must be at most 99: it is a percentage of the disk"],
+    [{ kind: "memory" }, "alert.kind: must be one of: events, disk"],
+    [{ kind: "events" }, "alert.query: is required"],
+  ];
+  for (const [part, message] of wrong) {
+    t.same((await service.call("add_alert", { alert: { ...disk, ...part } }, owner)).json, {
+      type: "invalid",
+      message,
+    });
+  }
+  const range = { start: "2026-11-24T08:00:00Z", stop: "2026-11-24T10:00:00Z" };
+  t.match((await service.call("preview_alert", { alert: disk, ...range }, owner)).json, {
+    message: "alert.kind: must be events: how full the disk was is not known",
+  });
+
+  t.equal((await service.call("test_alert", { alert: disk }, owner)).status, 204);
+  t.match(bodiesOf(receiver.requests)[0], { type: "alert.test", what: "free disk", unit: "%" });
+  const { json } = await service.call("add_alert", { alert: disk }, owner);
+  const id = json.id;
+  t.match((await service.call("get_alerts", { project_id: "shop" }, admin)).json.alerts, [
+    { id, kind: "disk", query: "", threshold: 99 },
+  ]);
+  const change = (part: object, credential?: string) =>
+    service.call("update_alert", { alert: { project_id: "shop", id, ...part } }, credential);
+  t.equal((await change({ muted: true }, admin)).status, 403);
+  t.match((await change({ kind: "events", query: "error" }, owner)).json, { message: /^alert.kind: never changes/ });
+  t.equal((await change({ name: "little room" }, owner)).status, 204);
+  t.equal((await service.call("remove_alert", { project_id: "shop", alert_id: id }, admin)).status, 403);
+
+  toMinute(3);
+  await until("the call", () => receiver.requests.length === 2);
+  const [, body] = bodiesOf(receiver.requests);
+  t.match(body, { type: "alert.triggered", what: "free disk", events: [], alert: { id, name: "little room" } });
+  t.match(body.url, /^https:\/\/logs\.example\.com\/t\/owner\/usage$/);
+  t.ok(body.value > 0 && body.value < 99, String(body.value));
+  t.equal((await service.call("remove_alert", { project_id: "shop", alert_id: id }, owner)).status, 204);
+});
