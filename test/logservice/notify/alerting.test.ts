@@ -509,3 +509,45 @@ t.test("alerts on the disk are for owners of the team that the installation bega
   t.ok(body.value > 0 && body.value < 99, String(body.value));
   t.equal((await service.call("remove_alert", { project_id: "shop", alert_id: id }, owner)).status, 204);
 });
+
+t.test("a notification that could tell nobody is refused when it is made", async (t) => {
+  const nothing = { mailer: undefined, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
+  const service = await startTestService(t, { notify: nothing });
+  await service.call("add_project", { project: { id: "shop", name: "Shop" } });
+  const add = (part: object) =>
+    service.call("add_notification", { notification: { project_id: "shop", name: "ops", ...part } });
+  const rows: readonly (readonly [object, string])[] = [
+    [
+      { type: "webhook", webhook_url: "http://127.0.0.1:8080/hook" },
+      "notification.webhook_url: the target is an address of a private network: use a public one, or let the operator of the service start it with --allow-private-targets",
+    ],
+    [
+      { type: "slack", slack_webhook_url: "http://chat.example.com/hook" },
+      "notification.slack_webhook_url: the target's URL does not begin with https://: use one that does",
+    ],
+    [
+      { type: "email", email_addresses: ["a@example.com"] },
+      "notification.type: this service sends no mails: have its operator start it with --smtp, or use another type",
+    ],
+    [
+      { type: "sms", sms_numbers: ["+15550100"] },
+      "notification.type: this service sends no text messages: have its operator start it with --sms, or use another type",
+    ],
+  ];
+  for (const [part, message] of rows) {
+    const { status, json } = await add(part);
+    t.same([status, json], [400, { type: "invalid", message }]);
+  }
+  t.same((await service.call("get_notifications", { project_id: "shop" })).json.notifications, []);
+  const { id } = (await add({ type: "webhook", webhook_url: "https://hooks.example.com/a" })).json;
+  const update = (part: object) =>
+    service.call("update_notification", { notification: { project_id: "shop", id, ...part } });
+  t.equal((await update({ webhook_url: "https://10.0.0.1/a" })).status, 400);
+
+  // Stored while it could be told: what else is changed is no reason to refuse it.
+  const { db } = service.records;
+  const email = { type: "email", email_addresses: '["a@example.com"]' };
+  await db.updateTable("notifications").set(email).where("id", "=", id).execute();
+  t.equal((await update({ name: "people" })).status, 204);
+  t.equal((await update({ email_addresses: ["b@example.com"] })).status, 400);
+});
