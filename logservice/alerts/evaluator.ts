@@ -12,7 +12,7 @@ import { ReaderTurns, type TurnTaker } from "./reader-turns.ts";
 import { EVALUATION_MS, Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
-import { firstSlotFrom, jitterMs, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
+import { evaluatedAtMs, firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
 import type { EvaluationState, GroupState, Rule, Slot, SlotOutcome, Transition } from "./state.ts";
 import { beginAheadAnew } from "./stored-alerts.ts";
 import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
@@ -192,8 +192,8 @@ export class Evaluator {
       due.map(({ alert }) => alert.id),
     );
     for (const { alert, first, last } of due) {
-      const { id, team_id, events_key, interval } = alert;
-      this.#busy.set(id, last < first ? at : slotStopMs(first, interval) + LATE_MS + jitterMs(id));
+      const { id, team_id, events_key } = alert;
+      this.#busy.set(id, last < first ? at : evaluatedAtMs(alert, first));
       this.#turns.add({ team_id, events_key, alert, first, last, groups: states.get(id) ?? new Map() });
     }
     this.#readings.forget();

@@ -40,14 +40,16 @@ export const alerts: Handlers<
   },
 
   async add_alert(service, { alert }, call) {
+    let firstEvaluatedAt = "";
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       await refuseMore(db, call.grant.team, "alerts", service.teamLimits);
       await check(db, call, alert);
-      const targetId = await addAlert(db, call.grant.team, alert, now);
-      return { projectId: alert.project_id, targetId, detail: alert.name };
+      const added = await addAlert(db, call.grant.team, alert, now);
+      firstEvaluatedAt = added.first_evaluated_at;
+      return { projectId: alert.project_id, targetId: added.id, detail: alert.name };
     });
     service.evaluator.changed();
-    return { id };
+    return { id, first_evaluated_at: firstEvaluatedAt };
   },
 
   async update_alert(service, { alert: change }, call) {

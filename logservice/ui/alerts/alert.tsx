@@ -19,6 +19,7 @@ import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
 import { alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
+import { firstEvaluated } from "./first-evaluated.ts";
 import { isUndelivered, sinceOf } from "./history.ts";
 import { mayChangeAlert } from "./may-change.ts";
 import { setMuted } from "./mute.ts";
@@ -178,6 +179,8 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
               <>
                 Evaluated <Ago at={alert.evaluated_at} />
               </>
+            ) : alert.first_evaluated_at ? (
+              firstEvaluated(alert.first_evaluated_at)
             ) : (
               "The first interval is not over yet"
             )}
