@@ -7,7 +7,7 @@ import type { SlotOutcome } from "./state.ts";
 /** The free part of the disk, in percent, that an alert on it triggers below if it says nothing else. */
 const DEFAULT_PERCENT = 10;
 
-/** What an alert of kind disk measures, in the form of a query: nothing selects events. */
+/** The measure of an alert of kind disk, in the form of a query: nothing selects events. */
 export const DISK_QUERY: AlertQuery = { query: undefined, pipes: [], columns: [], ...FREE_DISK, isCount: false };
 
 /** The threshold that is kept: zero values of alerts on the disk count as absent. */

@@ -180,7 +180,7 @@ export class Evaluator {
       // Alerts of before there was an evaluation begin with the next slot.
       if (alert.next_slot === 0) return [{ alert, first: firstSlotFrom(at, alert.interval), last: -1 }];
       if (last < alert.next_slot) return [];
-      // Of the disk, only the present is known.
+      // How full the disk was is not known.
       const isOfLast = alert.pace > 1 || alert.kind === "disk";
       const first = Math.max(alert.next_slot, last - (isOfLast ? 1 : MOST_REPLAYED) + 1);
       this.#counts.skipped += first - alert.next_slot;

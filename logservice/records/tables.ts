@@ -51,7 +51,7 @@ export interface AlertRow extends Changed, OfProject {
   id: string;
   name: string;
   description: string;
-  /** What is measured. Without a query, the disk. */
+  /** Events of the query, or the disk, which has none. */
   kind: "events" | "disk";
   query: string;
   severity: string;

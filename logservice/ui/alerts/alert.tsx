@@ -175,15 +175,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
             Severity <SeverityTag severity={alert.severity} />
           </span>
           <span class="hint">
-            {alert.evaluated_at ? (
-              <>
-                Evaluated <Ago at={alert.evaluated_at} />
-              </>
-            ) : alert.first_evaluated_at ? (
-              firstEvaluated(alert.first_evaluated_at)
-            ) : (
-              "The first interval is not over yet"
-            )}
+            <Evaluated alert={alert} />
           </span>
         </div>
         <EvaluationNotes alert={alert} />
@@ -256,6 +248,17 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
     </>
   );
+}
+
+/** When it was evaluated, or will be first. */
+function Evaluated({ alert: { evaluated_at, first_evaluated_at } }: { readonly alert: Stored }) {
+  if (evaluated_at)
+    return (
+      <>
+        Evaluated <Ago at={evaluated_at} />
+      </>
+    );
+  return <>{first_evaluated_at ? firstEvaluated(first_evaluated_at) : "The first interval is not over yet"}</>;
 }
 
 /** Why it cannot be evaluated, and that it is evaluated seldom. */

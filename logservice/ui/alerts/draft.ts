@@ -28,7 +28,7 @@ export const NEW_ALERT: AlertDraft = {
   ...{ for: "1", recover: "1", repeat: "0", limit: "10", notification: "", muted: false },
 };
 
-/** What changes in a draft when it is to watch the disk. */
+/** Changes of a draft that is to watch the disk. */
 export const ON_DISK = {
   ...{ kind: "disk", query: "", operator: "<", threshold: "10", interval: "1" },
 } as const satisfies Partial<AlertDraft>;

@@ -20,7 +20,7 @@ interface MeasuredProps {
   set(part: Partial<AlertDraft>): void;
 }
 
-/** What an alert measures: the events of a query, or the disk, which is for whoever runs the service. */
+/** The measure of an alert: the events of a query, or the disk, which is for whoever runs the service. */
 export function MeasuredFields({ projectId, draft, isNew, answer, wrong, clash, set }: MeasuredProps) {
   const values = useFieldValues(projectId);
   const mayWatchDisk = useMayWatchDisk(isNew);

@@ -283,10 +283,10 @@ t.test(
 
     const quick = store.tail("p", parts("message ~ /^b+a/").query);
     await store.append("p", [message("abba"), message("bba"), message("b"), message("ba")]);
-    const found = [await quick.next(), await quick.next()].map(
+    const selected = [await quick.next(), await quick.next()].map(
       ({ value }) => (value as { event: { message: string } }).event.message,
     );
-    t.same(found, ["bba", "ba"], "one that is quick goes on, in its order");
+    t.same(selected, ["bba", "ba"], "one that is quick goes on, in its order");
     const waiting = quick.next();
     await quick.return?.();
     t.same(await waiting, { value: undefined, done: true });
