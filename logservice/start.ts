@@ -124,11 +124,14 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };
   const appends = new OpenAppends();
-  const isTexting = settings.sms !== undefined;
+  const notifies = {
+    ...{ isMailing: settings.mailer !== undefined, isTexting: settings.sms !== undefined },
+    allowsPrivate: settings.allowsPrivate,
+  };
   const exportTickets = new ExportTickets();
   const openExports = new OpenExports(limits, stopping.signal, clock);
   const work = { records, events, exchanges, appends, exportTickets, openExports, teamLimits: limits };
-  const service = { ...work, account, deliveries, evaluator, testing, isTexting, region, clock, nowMs: clock.nowMs };
+  const service = { ...work, account, deliveries, evaluator, testing, notifies, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const isShared = (one: string) => isSharedAddress(one, trusted);
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, trusted);

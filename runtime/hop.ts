@@ -15,7 +15,8 @@ import { headersForApp } from "./forwarded.ts";
 import type { ExchangeOutcome, IncomingResponse } from "./http1/connection.ts";
 import { UNSENDABLE } from "./http1/response-parser.ts";
 import { listeningHost } from "./port.ts";
-import { endedFromOutside, type Supervisor, Unavailable, type Upstream } from "./process.ts";
+import { endedFromOutside, exitText, type Supervisor, Unavailable, type Upstream } from "./process.ts";
+import type { Exit } from "./process-group.ts";
 import { proxyError } from "./proxy-error.ts";
 import { RequestBody } from "./request-body.ts";
 import { sendHandshake } from "./websocket.ts";
@@ -108,7 +109,7 @@ async function answer(outgoing: Outgoing, options: HopOptions): Promise<ProxyRes
         ? mayResend() && !error.hasAnswered && app !== "exited"
         : attempts < MAX_ATTEMPTS && (app !== "is running" || (await listeningHost(upstream.port)) !== undefined);
       if (!isSafe || body?.isReplayable === false || request.upgrade !== undefined) {
-        return broken(error, app, request, options);
+        return broken(error, { state: app, exit: upstream.exit() }, request, options);
       }
       // A request that never left is not counted: it waits for the next run of the app like any other.
       wasResent ||= error.wasSent;
@@ -252,9 +253,15 @@ function unavailable(request: ProxyRequest, { message: reason }: Unavailable, op
   return proxyError(request, 503, `the app is not available${tellsReasons ? `: ${reason}` : ""}`);
 }
 
-function broken(error: BrokenConnection, app: AppState, request: ProxyRequest, options: HopOptions): ProxyResponse {
+/** Answers for an app that broke a connection. How it ended, if that is known by now, says more than what broke. */
+function broken(
+  { wasSent, message: what }: BrokenConnection,
+  { state: app, exit }: { readonly state: AppState; readonly exit: Exit | undefined },
+  request: ProxyRequest,
+  options: HopOptions,
+): ProxyResponse {
   const { entries, tellsReasons } = options;
-  const { wasSent, message: reason } = error;
+  const reason = exit === undefined ? what : `the app exited (${exitText(exit)})`;
   const message = wasSent ? "app broke the connection" : "app refused the connection";
   entries.write("error", message, { ...about(request), reason, app });
   const why = tellsReasons ? `: ${reason}` : "";

@@ -566,7 +566,8 @@ function exitFields(exit: Exit): Record<string, unknown> {
   return exit.signal === null ? { code: exit.code } : { signal: exit.signal };
 }
 
-function exitText(exit: Exit): string {
+/** `exit code 7`, or `SIGKILL`. */
+export function exitText(exit: Exit): string {
   if (exit.error !== undefined) return exit.error.message;
   return exit.signal === null ? `exit code ${exit.code}` : exit.signal;
 }

@@ -3,15 +3,16 @@ import type { EventsStore } from "../events/store.ts";
 import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
 import type { Records } from "../records/open.ts";
 import { newId } from "../records/row.ts";
-import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
+import { type AlertQuery, type ReadAlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
+import { DISK_QUERY, freeDisk } from "./disk.ts";
 import { removeOldEpisodes } from "./episodes.ts";
 import { groupValuesOf } from "./group.ts";
 import { ReaderTurns, type TurnTaker } from "./reader-turns.ts";
 import { EVALUATION_MS, Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
-import { firstSlotFrom, jitterMs, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
+import { evaluatedAtMs, firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
 import type { EvaluationState, GroupState, Rule, Slot, SlotOutcome, Transition } from "./state.ts";
 import { beginAheadAnew } from "./stored-alerts.ts";
 import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
@@ -179,7 +180,9 @@ export class Evaluator {
       // Alerts of before there was an evaluation begin with the next slot.
       if (alert.next_slot === 0) return [{ alert, first: firstSlotFrom(at, alert.interval), last: -1 }];
       if (last < alert.next_slot) return [];
-      const first = Math.max(alert.next_slot, last - (alert.pace > 1 ? 1 : MOST_REPLAYED) + 1);
+      // How full the disk was is not known.
+      const isOfLast = alert.pace > 1 || alert.kind === "disk";
+      const first = Math.max(alert.next_slot, last - (isOfLast ? 1 : MOST_REPLAYED) + 1);
       this.#counts.skipped += first - alert.next_slot;
       return [{ alert, first, last }];
     });
@@ -189,8 +192,8 @@ export class Evaluator {
       due.map(({ alert }) => alert.id),
     );
     for (const { alert, first, last } of due) {
-      const { id, team_id, events_key, interval } = alert;
-      this.#busy.set(id, last < first ? at : slotStopMs(first, interval) + LATE_MS + jitterMs(id));
+      const { id, team_id, events_key } = alert;
+      this.#busy.set(id, last < first ? at : evaluatedAtMs(alert, first));
       this.#turns.add({ team_id, events_key, alert, first, last, groups: states.get(id) ?? new Map() });
     }
     this.#readings.forget();
@@ -230,8 +233,11 @@ export class Evaluator {
       return { alert, before, after: before, nextSlot: first, pace, transitions: [], samples: new Map() };
     }
     const { signal } = this.#closing;
-    const read = readAlertQuery(alert.query);
-    const outcomes = await this.#readings.read(alert, read, { first, last }, signal);
+    const isOfDisk = alert.kind === "disk";
+    const read: ReadAlertQuery = isOfDisk ? { ok: true, value: DISK_QUERY } : readAlertQuery(alert.query);
+    const outcomes = isOfDisk
+      ? [await freeDisk(this.#options.events)]
+      : await this.#readings.read(alert, read, { first, last }, signal);
     this.#counts.evaluated += outcomes.length;
     this.#counts.failed += outcomes.filter(({ ok }) => !ok).length;
     const slots = outcomes.map((outcome, at): Slot => {
@@ -244,9 +250,10 @@ export class Evaluator {
       slots,
       newEpisodeId,
     );
-    const { samples, isOverTime } = read.ok
-      ? await this.#samples(alert, read.value, transitions)
-      : { samples: new Map(), isOverTime: false };
+    const { samples, isOverTime } =
+      read.ok && !isOfDisk
+        ? await this.#samples(alert, read.value, transitions)
+        : { samples: new Map(), isOverTime: false };
     const pace = paceAfter(outcomes, alert.pace, isOverTime);
     this.#counts.skipped += pace - 1;
     return { alert, before, after, nextSlot: last + pace, pace, transitions, samples };

@@ -40,7 +40,7 @@ export async function previewAlert(
   { startMs, stopMs, signal }: { readonly startMs: number; readonly stopMs: number; readonly signal: AbortSignal },
 ): Promise<AlertPreview> {
   const { interval = 5 } = alert;
-  const read = readAlertQuery(alert.query);
+  const read = readAlertQuery(alert.query ?? "");
   if (!read.ok) throw new RpcError("invalid", `alert.query: ${read.problems.join("; ")}`);
   const query = read.value;
   const first = firstSlotFrom(startMs, interval);

@@ -14,6 +14,10 @@ export function lastDueSlot(
 /** The first slot that begins at a time or after it. */
 export const firstSlotFrom = (timeMs: number, interval: number) => Math.ceil(timeMs / (interval * MINUTE_MS));
 
+/** When a slot of an alert is evaluated, in milliseconds since 1970. */
+export const evaluatedAtMs = ({ id, interval }: { readonly id: string; readonly interval: number }, slot: number) =>
+  slotStopMs(slot, interval) + LATE_MS + jitterMs(id);
+
 export const slotAt = (timeMs: number, interval: number) => Math.floor(timeMs / (interval * MINUTE_MS));
 export const slotStartMs = (slot: number, interval: number) => slot * interval * MINUTE_MS;
 /** The end of a slot, which is not part of it. Deliveries name slots by it: it means the same after the interval changes. */

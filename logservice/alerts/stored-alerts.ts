@@ -5,7 +5,8 @@ import type { ProjectKey } from "../records/projects.ts";
 import { changedAt, newId } from "../records/row.ts";
 import type { AlertRow, Tables } from "../records/tables.ts";
 import { closeEpisodes, lastMark, retellEpisodes } from "./close.ts";
-import { firstSlotFrom, MINUTE_MS } from "./slots.ts";
+import { keptThreshold } from "./disk.ts";
+import { evaluatedAtMs, firstSlotFrom, MINUTE_MS } from "./slots.ts";
 import { removeStates } from "./stored-states.ts";
 
 type Db = Kysely<Tables>;
@@ -35,7 +36,13 @@ export async function getAlert(db: Db, project: ProjectKey, id: string): Promise
   return alertOf(row);
 }
 
-export async function addAlert(db: Db, team_id: string, alert: AlertInput, now: string): Promise<string> {
+/** Returns the id, and when it will be evaluated first, RFC 3339. */
+export async function addAlert(
+  db: Db,
+  team_id: string,
+  alert: AlertInput,
+  now: string,
+): Promise<{ readonly id: string; readonly first_evaluated_at: string }> {
   const id = newId();
   const row = rowOf(alert);
   // Events from before it was added may be of another time of the project: the first slot is one that begins afterwards.
@@ -44,8 +51,10 @@ export async function addAlert(db: Db, team_id: string, alert: AlertInput, now: 
     .insertInto("alerts")
     .values({ ...row, ...NEW, next_slot, team_id, id, created_at: now, updated_at: now })
     .execute();
-  return id;
+  return { id, first_evaluated_at: timeOf(evaluatedAtMs({ id, interval: row.interval }, next_slot)) };
 }
+
+const timeOf = (ms: number) => new Date(ms).toISOString();
 
 /**
  * Changes an alert. If what it counts or compares has changed, it is evaluated as a new one, and what it had told is closed.
@@ -141,30 +150,43 @@ const NEW = {
 } as const;
 
 function alertOf(row: AlertRow): Alert {
-  const { team_id: _, revision: __, next_slot: ___, failures: ____, failing_episode_id, pace, ...fields } = row;
+  const { team_id: _, revision: __, next_slot, failures: ____, failing_episode_id, pace, ...fields } = row;
   const state = failing_episode_id !== "" ? "failing" : row.triggered === 1 ? "triggered" : "ok";
   const { evaluated_at } = row;
+  // Alerts of before there was an evaluation begin with a slot that nobody has chosen yet.
+  const isNew = evaluated_at === "" && next_slot > 0;
   return {
     ...fields,
     muted: row.muted === 1,
     triggered: row.triggered === 1,
     state,
     evaluated_every: row.interval * pace,
+    first_evaluated_at: isNew ? timeOf(evaluatedAtMs(row, next_slot)) : null,
     evaluated_at: evaluated_at === "" ? null : evaluated_at,
   } as Alert;
 }
 
 function rowOf(alert: AlertInput) {
-  const { project_id, name, description = "", query, severity, operator, notification_id } = alert;
-  const { threshold = 0, limit = 10, interval = 5, muted = false, recover = 1, repeat = 0 } = alert;
+  const {
+    project_id,
+    name,
+    description = "",
+    kind = "events",
+    query = "",
+    severity,
+    operator,
+    notification_id,
+  } = alert;
+  const { limit = 10, interval = 5, muted = false, recover = 1, repeat = 0 } = alert;
   return {
     project_id,
     name,
     description,
+    kind,
     query,
     severity,
     operator,
-    threshold,
+    threshold: keptThreshold(alert),
     limit,
     interval,
     notification_id,

@@ -4,6 +4,7 @@ import { searchOf } from "../address/view.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import type { AlertRow } from "../records/tables.ts";
 import { type AlertQuery, readAlertQuery } from "./alert-query.ts";
+import { DISK_QUERY } from "./disk.ts";
 import { groupValuesOf, queryOfGroup } from "./group.ts";
 import { MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
 
@@ -14,6 +15,7 @@ export interface ToldAlert
     | "id"
     | "name"
     | "description"
+    | "kind"
     | "query"
     | "severity"
     | "operator"
@@ -42,8 +44,9 @@ export interface MessageFacts {
 /** Makes the message of a transition. */
 export function messageOf(alert: ToldAlert, facts: MessageFacts): Omit<AlertMessage, "id" | "kind"> {
   const { id, name, description, query, severity, operator, threshold, interval } = alert;
+  const isOfDisk = alert.kind === "disk";
   const read = readAlertQuery(query);
-  const parsedQuery = read.ok ? read.value : NOTHING;
+  const parsedQuery = isOfDisk ? DISK_QUERY : read.ok ? read.value : NOTHING;
   const group = groupValuesOf(parsedQuery.columns, facts.key);
   const [startMs, stopMs] = [slotStartMs(facts.slot, interval), slotStopMs(facts.slot, interval)];
   // In the last interval of what is over, there may be nothing to see.
@@ -62,10 +65,12 @@ export function messageOf(alert: ToldAlert, facts: MessageFacts): Omit<AlertMess
     events: facts.samples?.events ?? [],
     hasMoreEvents: facts.samples?.hasMoreEvents ?? false,
     reason: facts.reason,
-    path: pathOfEvents(alert, printQuery(queryOfGroup(parsedQuery, group) ?? NO_QUERY), {
-      startMs: Math.min(startMs, firstMs),
-      stopMs,
-    }),
+    path: isOfDisk
+      ? pathOf({ kind: "team", team: alert.team_id, section: "usage" })
+      : pathOfEvents(alert, printQuery(queryOfGroup(parsedQuery, group) ?? NO_QUERY), {
+          startMs: Math.min(startMs, firstMs),
+          stopMs,
+        }),
   };
 }
 

@@ -3,6 +3,7 @@ import type { EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { newId } from "../records/row.ts";
 import { readAlertQuery } from "./alert-query.ts";
+import { freeDisk, keptThreshold } from "./disk.ts";
 import { groupValuesOf } from "./group.ts";
 import { readSlots } from "./read-slots.ts";
 import { sampleEvents } from "./samples.ts";
@@ -25,17 +26,22 @@ export async function testMessage(
   nowMs: number,
   signal: AbortSignal,
 ): Promise<AlertMessage> {
-  const { interval = 5, threshold = 0, limit = 10, description = "", id = "", severity, operator } = alert;
+  const { interval = 5, limit = 10, description = "", id = "", kind = "events", query = "" } = alert;
   const slot = slotAt(nowMs, interval) - 1;
-  const read = readAlertQuery(alert.query);
-  const question = read.ok ? { project: eventsKey, query: read.value, interval } : undefined;
+  const read = kind === "disk" ? undefined : readAlertQuery(query);
+  const question = read?.ok ? { project: eventsKey, query: read.value, interval } : undefined;
   const [outcome] =
-    question === undefined ? [] : await readSlots(events, question, { first: slot, last: slot }, signal);
+    kind === "disk"
+      ? [await freeDisk(events)]
+      : question === undefined
+        ? []
+        : await readSlots(events, question, { first: slot, last: slot }, signal);
   const values = outcome?.ok === true ? [...outcome.value] : [];
   const [key, value] = values.sort(([, one], [, other]) => other - one)[0] ?? ["", 0];
   const group = groupValuesOf(question?.query.columns ?? [], key);
   const samples = question && (await sampleEvents(events, question, { slot, group, limit }, signal));
-  const subject = { ...alert, ...place, id, description, severity, operator, threshold, interval, for: alert.for ?? 1 };
+  const threshold = keptThreshold(alert);
+  const subject = { ...alert, ...place, id, description, kind, query, threshold, interval, for: alert.for ?? 1 };
   const since = new Date(slotStopMs(slot, interval)).toISOString();
   const episodeId = `test_${newId()}`;
   const message = messageOf(subject, { key, slot, value, episodeId, since, reason: "", ...(samples && { samples }) });

@@ -10,11 +10,7 @@ export class Tails {
   readonly #readers = new Map<string, Set<TailReader>>();
 
   /** `before` are items that come before all new ones. */
-  read(
-    project: string,
-    selects: (event: Event) => boolean,
-    before: readonly TailItem[],
-  ): AsyncIterableIterator<TailItem> {
+  read(project: string, selects: (event: Event) => boolean, before: readonly TailItem[]): TailReader {
     const readers = this.#readers.get(project) ?? new Set();
     this.#readers.set(project, readers);
     const reader = new TailReader(selects, before, () => {
@@ -45,6 +41,7 @@ export class Tails {
 
 export interface TailQuestion {
   readonly project: string;
+  /** The events that are read. It is asked by whoever adds an event, which it must not hold up. */
   readonly selects: (event: Event) => boolean;
   /** The events that the project has in memory, the oldest first. */
   readonly memtables: readonly MemtableEvents[];
@@ -52,10 +49,7 @@ export interface TailQuestion {
   readonly afterId: string | undefined;
 }
 
-export function openTail(
-  tails: Tails,
-  { project, selects, memtables, afterId }: TailQuestion,
-): AsyncIterableIterator<TailItem> {
+export function openTail(tails: Tails, { project, selects, memtables, afterId }: TailQuestion): TailReader {
   const before = afterId === undefined ? [] : itemsAfter(afterId, selects, memtables);
   return tails.read(project, selects, before);
 }
@@ -87,7 +81,7 @@ function itemsAfter(
   return items.reverse();
 }
 
-class TailReader implements AsyncIterableIterator<TailItem> {
+export class TailReader implements AsyncIterableIterator<TailItem> {
   readonly #selects: (event: Event) => boolean;
   readonly #ended: () => void;
   readonly #waiting: TailItem[];
@@ -118,19 +112,34 @@ class TailReader implements AsyncIterableIterator<TailItem> {
   }
 
   async next(): Promise<IteratorResult<TailItem>> {
+    const [item] = await this.take(1, Number.POSITIVE_INFINITY);
+    return item === undefined ? { value: undefined, done: true } : { value: item, done: false };
+  }
+
+  /** Takes what waits, the oldest first: so many items, of so many bytes as JSON but for the last. Empty at the end. */
+  async take(most: number, mostBytes: number): Promise<TailItem[]> {
     while (!this.#isOver) {
-      const item = this.#waiting.shift();
-      if (item !== undefined) return { value: item, done: false };
-      if (this.#dropped > 0) {
-        const dropped = this.#dropped;
-        this.#dropped = 0;
-        return { value: { dropped }, done: false };
-      }
+      const items = this.#takeWaiting(most, mostBytes);
+      if (items.length > 0) return items;
       await new Promise<void>((resolve) => {
         this.#wake = resolve;
       });
     }
-    return { value: undefined, done: true };
+    return [];
+  }
+
+  #takeWaiting(most: number, mostBytes: number): TailItem[] {
+    const items: TailItem[] = [];
+    for (let bytes = 0; items.length < most && bytes < mostBytes; ) {
+      const item = this.#waiting.shift();
+      if (item === undefined) break;
+      items.push(item);
+      if (most > 1) bytes += JSON.stringify(item).length;
+    }
+    if (items.length > 0 || this.#dropped === 0) return items;
+    const dropped = this.#dropped;
+    this.#dropped = 0;
+    return [{ dropped }];
   }
 
   async return(): Promise<IteratorResult<TailItem>> {

@@ -7,6 +7,16 @@ export interface Measured {
   readonly unit: string;
 }
 
+/** The measure of an alert on the disk. It is taken at a moment, so nothing is said of an interval. */
+export const FREE_DISK: Measured = { what: "free disk", unit: "%" };
+
+/** Whether it is the disk that is measured. */
+export const isFreeDisk = ({ what, unit }: Measured) => what === FREE_DISK.what && unit === FREE_DISK.unit;
+
+/** The interval that a measure is of: ` in 5 min`; "" for the disk. */
+export const periodText = (measured: Measured, minutes: number) =>
+  isFreeDisk(measured) ? "" : ` in ${durationText(minutes)}`;
+
 /** A threshold and the minutes that it is for. */
 export interface AlertCondition {
   readonly operator: AlertInput["operator"];
@@ -14,12 +24,12 @@ export interface AlertCondition {
   readonly interval: number;
 }
 
-/** When an alert is triggered: `more than 10 events in 5 min`, `p99(duration) less than 500 ms in 1 h`. */
+/** When an alert is triggered: `more than 10 events in 5 min`, `p99(duration) less than 500 ms in 1 h`, `free disk less than 10 %`. */
 export function condition(of: AlertCondition, measured: Measured): string {
   const { what } = measured;
   const counted = what === "events" && of.threshold === 1 ? "event" : what;
   const limited = isCount(measured) ? `${limit(of, measured)} ${counted}` : `${what} ${limit(of, measured)}`;
-  return `${limited} in ${durationText(of.interval)}`;
+  return `${limited}${periodText(measured, of.interval)}`;
 }
 
 /** `more than 10`, `less than 500 ms`. */

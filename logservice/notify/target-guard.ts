@@ -1,5 +1,6 @@
 import { type LookupAddress, promises } from "node:dns";
 import { isIP, type LookupFunction } from "node:net";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { reachOf } from "./addresses.ts";
 
 /** Finds the IP addresses of a name, as `dns.promises.lookup` with `all` does. */
@@ -35,23 +36,50 @@ export class TargetNotFound extends Error {
  */
 export async function checkTarget(text: string, options: GuardOptions): Promise<CheckedTarget> {
   const url = readTarget(text, options);
-  // A name may end in a dot, which means the same and would pass by the list of names.
-  const host = url.hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
-  if (METADATA_NAMES.has(host))
-    throw new TargetRefused(`${host} is a name of the network of a cloud: use another target`);
+  const host = hostOf(url);
+  checkWritten(host);
   const addresses = isIP(host) === 0 ? await addressesOf(host, options.resolve ?? resolveName) : [addressOf(host)];
   for (const { address } of addresses) {
     const reach = reachOf(address);
     if (reach === "public" || (reach === "private" && options.allowsPrivate)) continue;
     const what = isIP(host) === 0 ? `${host} leads to an address` : "the target is an address";
-    throw new TargetRefused(
-      reach === "private"
-        ? `${what} of a private network: use a public one, or let the operator of the service start it with --allow-private-targets`
-        : `${what} that no target may have: use a public one`,
-    );
+    throw new TargetRefused(`${what} ${reach === "private" ? OF_PRIVATE_NETWORK : OF_NOBODY}`);
   }
   return { url, lookup: pinned(addresses) };
 }
+
+/**
+ * Why the URL of a webhook would be refused whatever its name leads to, for whoever sets it; undefined if it may be reached.
+ * Nobody is asked for names: what a name leads to is checked whenever it is told.
+ */
+export function refusalOf(text: string, { allowsPrivate }: Pick<GuardOptions, "allowsPrivate">): string | undefined {
+  const host = URL.canParse(text) ? hostOf(new URL(text)) : "";
+  const reach = isLoopback(host) ? "private" : isIP(host) === 0 ? "public" : reachOf(host);
+  // Before plain http: https alone would not help.
+  if (reach === "private" && !allowsPrivate) return `the target is an address ${OF_PRIVATE_NETWORK}`;
+  try {
+    readTarget(text, { allowsPrivate });
+    checkWritten(host);
+    return undefined;
+  } catch (error) {
+    if (error instanceof TargetRefused) return error.message;
+    throw error;
+  }
+}
+
+/** A name may end in a dot, which means the same and would pass by the list of names. */
+const hostOf = ({ hostname }: URL) => hostname.replace(/^\[(.*)\]$/, "$1").replace(/\.$/, "");
+
+/** Throws if a host may not be a target, as far as it says that itself. */
+function checkWritten(host: string): void {
+  if (METADATA_NAMES.has(host))
+    throw new TargetRefused(`${host} is a name of the network of a cloud: use another target`);
+  if (isIP(host) !== 0 && reachOf(host) === "never") throw new TargetRefused(`the target is an address ${OF_NOBODY}`);
+}
+
+const OF_PRIVATE_NETWORK =
+  "of a private network: use a public one, or let the operator of the service start it with --allow-private-targets";
+const OF_NOBODY = "that no target may have: use a public one";
 
 function readTarget(text: string, { allowsPrivate }: GuardOptions): URL {
   const url = URL.canParse(text) ? new URL(text) : undefined;

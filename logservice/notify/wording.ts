@@ -1,6 +1,6 @@
 import { utcTime } from "../html/utc-time.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
-import { condition, durationText, isCount, limit, quantityText } from "./condition.ts";
+import { condition, isCount, isFreeDisk, limit, periodText, quantityText } from "./condition.ts";
 import { jsonValueText } from "./harmless-message.ts";
 
 // The words of all channels. Messages are made harmless before, each for its channel.
@@ -90,7 +90,7 @@ const SUMMARIES: Record<AlertMessage["kind"], (message: AlertMessage) => string>
   repeated: (message) =>
     `${measured(message)}; still triggered since ${triggeredText(message)}; the alert triggers on ${limitText(message)}`,
   failed: (message) =>
-    `The query could not be evaluated, so the alert cannot be triggered or resolved${because(message)}`,
+    `${isFreeDisk(message) ? "The disk could not be measured" : "The query could not be evaluated"}, so the alert cannot be triggered or resolved${because(message)}`,
   resolved: (message) =>
     message.reason === ""
       ? `Resolved, with ${measured(message)}; triggered on ${triggeredText(message)}`
@@ -98,7 +98,7 @@ const SUMMARIES: Record<AlertMessage["kind"], (message: AlertMessage) => string>
   test: () => "This is a test. Nothing has happened",
 };
 
-const measured = (message: AlertMessage) => `${valueText(message)} in ${durationText(message.alert.interval)}`;
+const measured = (message: AlertMessage) => `${valueText(message)}${periodText(message, message.alert.interval)}`;
 const because = ({ reason }: AlertMessage) => (reason === "" ? "" : `: ${reason}`);
 const triggeredText = ({ triggeredAt }: AlertMessage) => utcTime(new Date(triggeredAt));
 

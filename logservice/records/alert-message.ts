@@ -13,6 +13,7 @@ export interface AlertMessage {
     readonly id: string;
     readonly name: string;
     readonly description: string;
+    /** Empty if the disk is measured. */
     readonly query: string;
     readonly severity: "info" | "notice" | "error" | "critical";
     readonly operator: ">" | ">=" | "<" | "<=";
@@ -30,8 +31,8 @@ export interface AlertMessage {
    */
   readonly value: number | null;
   /**
-   * The name of the value, for people: `events`, or the column such as `p99(duration)`, with its unit such as `ms` or
-   * "".
+   * The name of the value, for people: `events`, the column such as `p99(duration)`, or `free disk`, with its unit such
+   * as `ms` or "".
    */
   readonly what: string;
   readonly unit: string;
@@ -45,6 +46,6 @@ export interface AlertMessage {
   readonly hasMoreEvents: boolean;
   /** Why it failed, or why it was resolved if not by its value: for people, one sentence without a full stop. */
   readonly reason: string;
-  /** Path of the page with exactly these events; it needs an origin before it. */
+  /** Path of the page with exactly these events, or that shows the disk; it needs an origin before it. */
   readonly path: string;
 }

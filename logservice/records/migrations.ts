@@ -14,6 +14,7 @@ import { PACE } from "./pace-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
 import type { Tables } from "./tables.ts";
 import { UNPROVEN } from "./unproven-migration.ts";
+import { WATCHED_DISK } from "./watched-disk-migration.ts";
 
 /** How often a migration is tried that another process does at the same time, and the pause before each further try. */
 const TRIES = 20;
@@ -167,4 +168,5 @@ const LATER = {
   "2026-12-pace": PACE,
   "2026-12-phone-numbers": NUMBERS,
   "2026-12-row-sums": ROW_SUMS,
+  "2026-12-watched-disk": WATCHED_DISK,
 } satisfies Record<string, Migration>;

@@ -51,6 +51,8 @@ export interface AlertRow extends Changed, OfProject {
   id: string;
   name: string;
   description: string;
+  /** Events of the query, or the disk, which has none. */
+  kind: "events" | "disk";
   query: string;
   severity: string;
   operator: string;

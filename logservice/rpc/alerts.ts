@@ -1,6 +1,8 @@
 import type { Kysely } from "kysely";
 import type { AlertInput } from "../../schema/rpc.generated.ts";
+import { isInstallationOwner } from "../access/installation-owner.ts";
 import { checkAlertQuery } from "../alerts/alert-query.ts";
+import { diskAlertProblem } from "../alerts/disk.ts";
 import { listEpisodes } from "../alerts/episodes.ts";
 import { plainGroup } from "../alerts/group.ts";
 import { previewAlert } from "../alerts/preview.ts";
@@ -38,20 +40,24 @@ export const alerts: Handlers<
   },
 
   async add_alert(service, { alert }, call) {
+    let firstEvaluatedAt = "";
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       await refuseMore(db, call.grant.team, "alerts", service.teamLimits);
       await check(db, call, alert);
-      const targetId = await addAlert(db, call.grant.team, alert, now);
-      return { projectId: alert.project_id, targetId, detail: alert.name };
+      const added = await addAlert(db, call.grant.team, alert, now);
+      firstEvaluatedAt = added.first_evaluated_at;
+      return { projectId: alert.project_id, targetId: added.id, detail: alert.name };
     });
     service.evaluator.changed();
-    return { id };
+    return { id, first_evaluated_at: firstEvaluatedAt };
   },
 
   async update_alert(service, { alert: change }, call) {
     await changeRecords(service, call, async (db, now) => {
       const before = await getAlert(db, projectOf(call, change.project_id), change.id);
       const alert = readChanged("AlertInput", "alert", before, change);
+      if (alert.kind !== before.kind)
+        throw new RpcError("invalid", "alert.kind: never changes: add another alert, and remove this one");
       await check(db, call, alert);
       await updateAlert(db, before, alert, now);
       return { projectId: change.project_id, targetId: change.id, detail: alert.name };
@@ -63,7 +69,8 @@ export const alerts: Handlers<
 
   async remove_alert(service, { project_id, alert_id }, call) {
     await changeRecords(service, call, async (db, now) => {
-      const { name } = await getAlert(db, projectOf(call, project_id), alert_id);
+      const { name, kind } = await getAlert(db, projectOf(call, project_id), alert_id);
+      await requireMayHave(db, call, kind);
       await removeAlert(db, alert_id, now);
       return { projectId: project_id, targetId: alert_id, detail: name };
     });
@@ -97,7 +104,9 @@ export const alerts: Handlers<
 
   async preview_alert({ records: { db }, events, nowMs }, { alert, start, stop }, call) {
     // Nobody is told, so it may be asked for before there is anybody to tell.
-    await checkQuery(db, call, alert);
+    if (alert.kind === "disk")
+      throw new RpcError("invalid", "alert.kind: must be events: how full the disk was is not known");
+    await checkMeasured(db, call, alert);
     const range = readRange({ start, stop });
     const { startMs } = range;
     // Slots that are not over cannot be known.
@@ -126,7 +135,7 @@ export const alerts: Handlers<
 
 /** Checks what the schema cannot express. */
 async function check(db: Kysely<Tables>, call: Call, alert: AlertInput): Promise<void> {
-  await checkQuery(db, call, alert);
+  await checkMeasured(db, call, alert);
   const { project_id, notification_id } = alert;
   const notification = await db
     .selectFrom("notifications")
@@ -140,8 +149,25 @@ async function check(db: Kysely<Tables>, call: Call, alert: AlertInput): Promise
   }
 }
 
-async function checkQuery(db: Kysely<Tables>, call: Call, { project_id, query }: AlertInput): Promise<void> {
+async function checkMeasured(db: Kysely<Tables>, call: Call, alert: AlertInput): Promise<void> {
+  const { project_id, kind, query = "" } = alert;
   await getProject(db, projectOf(call, project_id));
+  await requireMayHave(db, call, kind);
+  if (kind === "disk") {
+    const problem = diskAlertProblem(alert);
+    if (problem !== undefined) throw new RpcError("invalid", problem);
+    return;
+  }
+  if (query === "") throw new RpcError("invalid", "alert.query: is required");
   const problems = checkAlertQuery(query);
   if (problems.length > 0) throw new RpcError("invalid", `alert.query: ${problems.join("; ")}`);
+}
+
+/** Throws `forbidden` unless whoever asks may have alerts of this kind. How full the disk is concerns all teams. */
+async function requireMayHave(db: Kysely<Tables>, { grant }: Call, kind: AlertInput["kind"]): Promise<void> {
+  if (kind !== "disk" || (await isInstallationOwner(db, grant))) return;
+  throw new RpcError(
+    "forbidden",
+    "alerts of kind disk are for owners of the team that this installation began with: ask one of them, who does it in the web UI",
+  );
 }

@@ -46,8 +46,14 @@ export interface Service {
     /** Sends a number the code that confirms it and waits for the outcome. */
     sendCode(number: string, code: string): Promise<DeliveryOutcome>;
   };
-  /** Whether the operator has set a provider of text messages. */
-  readonly isTexting: boolean;
+  /** Whom the operator lets the service tell. */
+  readonly notifies: {
+    /** Whether mails are sent, and text messages. */
+    readonly isMailing: boolean;
+    readonly isTexting: boolean;
+    /** Whether plain http and private addresses are permitted. */
+    readonly allowsPrivate: boolean;
+  };
   /** Evaluates the alerts; told of what has changed. */
   readonly evaluator: Pick<Evaluator, "changed" | "metrics">;
   readonly region: string;

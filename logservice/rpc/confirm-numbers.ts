@@ -17,14 +17,14 @@ export const numbersOf = ({ type, sms_numbers = [] }: NotificationInput): string
  * service write to any number. Throws if they may not be sent.
  */
 export async function codesFor(
-  { account, records: { seal }, testing, isTexting, nowMs }: Service,
+  { account, records: { seal }, testing, notifies, nowMs }: Service,
   db: Kysely<Tables>,
   { grant }: Call,
   { id, numbers }: { readonly id: string; readonly numbers: readonly string[] },
 ): Promise<readonly NumberCode[]> {
   if (account.signUp.kind !== "open" || numbers.length === 0) return [];
   const people = [grant.by, await firstOwnerOf(db, grant.team)].filter((id) => id !== "");
-  if (isTexting) testing.takeCodes(grant.team, numbers, people);
+  if (notifies.isTexting) testing.takeCodes(grant.team, numbers, people);
   return makeCodes({ db, seal }, id, numbers, nowMs());
 }
 

@@ -22,6 +22,7 @@ import { type Call, changeRecords, type Handlers, projectOf, type Service } from
 import { codesFor, numbersOf, refuseUnconfirmable, sendCodes, tryCode } from "./confirm-numbers.ts";
 import { masked, refuseMasks, withoutMasks } from "./mask-secrets.ts";
 import { readChanged } from "./read-input.ts";
+import { refuseUnreachable } from "./refuse-unreachable.ts";
 
 export const notifications: Handlers<
   | "get_notifications"
@@ -48,6 +49,7 @@ export const notifications: Handlers<
     let codes: readonly NumberCode[] = [];
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       check(notification);
+      refuseUnreachable(service, notification);
       await refuseStrangers(service, db, call, notification);
       await getProject(db, projectOf(call, notification.project_id));
       await refuseMore(db, call.grant.team, "notifications", service.teamLimits);
@@ -67,6 +69,7 @@ export const notifications: Handlers<
       const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification, before);
+      refuseUnreachable(service, notification, before);
       await refuseStrangers(service, db, call, notification);
       await updateNotification({ db, seal }, change.id, notification, now);
       const old = new Set(numbersOf(before));

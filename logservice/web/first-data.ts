@@ -34,7 +34,7 @@ export async function firstData(request: FirstRequest): Promise<string> {
     account,
     version,
     isMailing: service.account.mails !== undefined,
-    isTexting: service.isTexting,
+    isTexting: service.notifies.isTexting,
     ...(listed !== undefined && { projects: listed.projects }),
     ...(events !== undefined && { events: new JsonText(printOutput(events)) }),
   };

@@ -51,7 +51,8 @@ async function project(team_id: string, name: string, queries: readonly string[]
   const notification_id = await addNotification(records, team_id, target, now());
   const about = { project_id, notification_id, severity: "error", operator: ">", interval: 1 } as const;
   const alerts: string[] = [];
-  for (const query of queries) alerts.push(await addAlert(records.db, team_id, { ...about, name: "a", query }, now()));
+  for (const query of queries)
+    alerts.push((await addAlert(records.db, team_id, { ...about, name: "a", query }, now())).id);
   return { project_id, alerts };
 }
 

@@ -163,6 +163,28 @@ t.test("in development a 503 says why the app is not there, in production it doe
   }
 });
 
+t.test("an app that ends while it answers: the answer says how", async (t) => {
+  const rows = [
+    ["/exit", "the app exited (exit code 7)"],
+    ["/exit-cleanly", "the app exited (exit code 0)"],
+    ["/abort", /^the app exited \((?:SIGABRT|exit code 134)\)$/],
+    // It lives on for a moment, as apps with work to finish do.
+    ["/reset-then-exit", "the app exited (exit code 9)"],
+  ] as const;
+  for (const isDevelopment of [true, false]) {
+    const server = await start(t, { app: "crashes/server.mjs", config: quick, isDevelopment });
+    for (const [path, reason] of rows) {
+      const seen = server.entries.length;
+      const { status, body } = await ask(server.port, { method: "POST", path, headers: { Accept: "text/plain" } });
+      t.equal(status, 502, path);
+      const entry = server.entries.slice(seen).find(({ message }) => message === "app broke the connection");
+      t.match(entry?.fields, { reason, app: "exited" }, path);
+      const said = `the app broke the connection: ${entry?.fields.reason}`;
+      t.equal(body.toString().includes(said), isDevelopment, `${path}: ${body}`);
+    }
+  }
+});
+
 t.test("an app that never listens", async (t) => {
   const server = await start(t, {
     app: "processes/never-listens.mjs",

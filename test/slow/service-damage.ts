@@ -4,6 +4,8 @@ import { mkdir, rm, truncate, writeFile } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
+import { addNotification } from "../../logservice/records/notifications.ts";
 import { openRecords } from "../../logservice/records/open.ts";
 import { openDatabase } from "../../logservice/records/sqlite.ts";
 import { rpcClient } from "../../schema/rpc-client.ts";
@@ -28,9 +30,12 @@ async function dataIn(t: Test, folder: string): Promise<{ data: string; token: s
     await client.call("add_events", { project_id, events: [{ level: "info", message: "kept" }] });
     const slack = { project_id, type: "slack" as const, name: "ops", slack_webhook_url: "https://hooks.example.com/a" };
     await client.call("add_notification", { notification: slack });
-    const email = { project_id, type: "email" as const, name: "mail", email_addresses: ["a@b.c"] };
-    await client.call("add_notification", { notification: email });
   });
+  // As an earlier start had it, with a mail server.
+  const records = await openRecords(join(folder, "data"));
+  const email = { project_id: "shop", type: "email" as const, name: "mail", email_addresses: ["a@b.c"] };
+  await addNotification(records, FIRST_TEAM, email, new Date().toISOString());
+  await records.close();
   return { data: join(folder, "data"), token };
 }
 

@@ -10,6 +10,8 @@ import { addToken } from "../../logservice/access/tokens.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import type { EventsStore } from "../../logservice/events/store.ts";
 import type { Limits } from "../../logservice/limits.ts";
+import { PAGERDUTY_URL } from "../../logservice/notify/settings.ts";
+import { readSmsSettings } from "../../logservice/notify/sms-settings.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { openRecords, type Records } from "../../logservice/records/open.ts";
 import { ensureUser } from "../../logservice/records/people.ts";
@@ -20,6 +22,14 @@ import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { clockAt } from "./clock-at.ts";
 import { openOracle } from "./events/oracle.ts";
+
+/** Notifications of all kinds may be added, unless told otherwise; what is sent reaches nobody. */
+const TOLD: NonNullable<StartOptions["notify"]> = {
+  mailer: { host: "mail.invalid", send: () => Promise.reject(new Error("no mail server")), close() {} },
+  sms: readSmsSettings('{"url": "http://127.0.0.1:9/", "from": "test", "json": {"to": "{to}", "text": "{text}"}}'),
+  pagerdutyUrl: PAGERDUTY_URL,
+  allowsPrivate: false,
+};
 
 export const SCOPES = rpcSchema.definitions.Scope!.enum as readonly Scope[];
 
@@ -101,7 +111,7 @@ export async function startTestService(
     clock,
     // Clocks of tests are set as they like.
     isAlerting: options.isAlerting ?? false,
-    ...(options.notify && { notify: options.notify }),
+    notify: options.notify ?? { ...TOLD, ...(options.account?.mailer && { mailer: options.account.mailer }) },
     ...options.account,
     log: { error: (message, error) => logged.push(`${message}: ${(error as Error).stack}`) },
   });

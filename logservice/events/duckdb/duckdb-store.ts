@@ -17,7 +17,9 @@ import type { Memtable } from "../memtable.ts";
 import { Memtables } from "../memtables.ts";
 import { replayJournal } from "../replay.ts";
 import { Retention } from "../retention.ts";
+import { SelectingTail } from "../selecting-tail.ts";
 import type { StoreSettings } from "../settings.ts";
+import { mayBeSlow } from "../slow-query.ts";
 import {
   type AppendOptions,
   type DiskRoom,
@@ -31,6 +33,7 @@ import { Compactor } from "./compactor.ts";
 import { ConnectionPool } from "./connection-pool.ts";
 import { openDuckDb } from "./duckdb.ts";
 import { KillableEngines } from "./engine/killable-engines.ts";
+import { selectInProcess } from "./engine/select-in-process.ts";
 import { refuseOthers } from "./find-folders.ts";
 import { SegmentWriter } from "./flush.ts";
 import { nextSequence, replayTarget } from "./flushed.ts";
@@ -232,10 +235,16 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   }
 
   tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
-    const predicate =
-      query === undefined ? undefined : compilePredicate(query, { nowMs: this.#settings.clock.nowMs() });
+    const { clock } = this.#settings;
+    const nowMs = clock.nowMs();
     const memtables = this.#opened.memtables.viewsOf(project).map(({ events }) => events);
-    return openTail(this.#tails, { project, selects: predicate ?? (() => true), memtables, afterId });
+    const question = { project, memtables, afterId };
+    if (query !== undefined && mayBeSlow(query.expr)) {
+      const all = openTail(this.#tails, { ...question, selects: () => true });
+      return new SelectingTail(all, selectInProcess(this.#engines, { query, nowMs }, clock));
+    }
+    const predicate = query === undefined ? undefined : compilePredicate(query, { nowMs });
+    return openTail(this.#tails, { ...question, selects: predicate ?? (() => true) });
   }
 
   async deleteProject(project: string): Promise<void> {

@@ -4,6 +4,7 @@ import { mailDocument } from "../../html/mail-document.ts";
 import { shownText } from "../../html/shown-text.ts";
 import type { MailMessage } from "../../mail/mailer.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
+import { isFreeDisk } from "../condition.ts";
 import { defangedText } from "../defanged-text.ts";
 import { harmlessMessage, jsonValueText } from "../harmless-message.ts";
 import { sampleLine } from "../sample-line.ts";
@@ -126,7 +127,9 @@ function textOf(message: AlertMessage, { summary, facts, url, events, hasMore }:
   });
   const parts = [
     summary,
-    url === undefined ? `To see the events, search for the query below in that time.` : `${linkText(message)}:\n${url}`,
+    url === undefined
+      ? !isFreeDisk(message) && `To see the events, search for the query below in that time.`
+      : `${linkText(message)}:\n${url}`,
     facts.map(([name, text]) => `${name}: ${text}`).join("\n"),
     sampled.length > 0 && `${samplesTitle(hasMore)}:\n\n${sampled.join("\n")}`,
   ];
@@ -189,8 +192,9 @@ const DIM = "opacity:.75;";
 const SMALL = `font-size:13px;${DIM}`;
 const CODE = "font:13px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;overflow-wrap:anywhere";
 
-function linkText({ events }: AlertMessage): string {
-  return events.length > 0 ? "See the events" : "Open the search";
+function linkText(message: AlertMessage): string {
+  if (isFreeDisk(message)) return "See how full the disk is";
+  return message.events.length > 0 ? "See the events" : "Open the search";
 }
 
 function samplesTitle(hasMore: boolean): string {

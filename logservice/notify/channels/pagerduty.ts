@@ -1,5 +1,6 @@
 import { shownText } from "../../html/shown-text.ts";
 import type { AlertMessage } from "../../records/alert-message.ts";
+import { isFreeDisk } from "../condition.ts";
 import { harmlessMessage } from "../harmless-message.ts";
 import type { Post } from "../post.ts";
 import { sampleLine } from "../sample-line.ts";
@@ -26,7 +27,10 @@ export function pagerDutyPost(target: PagerDutyTarget, message: AlertMessage, or
           ...head,
           event_action: "trigger",
           client: "tool",
-          ...(url !== undefined && { client_url: url, links: [{ href: url, text: "The events" }] }),
+          ...(url !== undefined && {
+            client_url: url,
+            links: [{ href: url, text: isFreeDisk(message) ? "The disk" : "The events" }],
+          }),
           payload: payloadOf(harmlessMessage(message, shownText)),
         };
   return {
@@ -67,7 +71,7 @@ function payloadOf(message: AlertMessage) {
     ...(group.length > 0 && { group: groupText(group) }),
     class: alert.name,
     custom_details: {
-      query: alert.query,
+      ...(alert.query !== "" && { query: alert.query }),
       triggers_at: conditionText(message),
       value: valueText(message),
       start: window.start,

@@ -61,7 +61,7 @@ function attachmentOf(message: AlertMessage, origin: string | undefined) {
     field("Condition", conditionText(message), true),
     group.length > 0 && field("Group", groupText(group), true),
     field("Severity", alert.severity, true),
-    field("Query", alert.query, false),
+    alert.query !== "" && field("Query", alert.query, false),
     message.events.length > 0 &&
       field(message.hasMoreEvents ? "The newest events" : "The events", samples(message), false),
   ];

@@ -8,18 +8,29 @@ import { useSending } from "../kit/sending.ts";
 import { TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
 import type { AlertAnswer } from "../language/messages.ts";
-import { QueryBox } from "../query-box/query-box.tsx";
 import { ChooseNotification, MakeNotification } from "./choose-notification.tsx";
 import { ConditionFields, MoreFields } from "./condition-fields.tsx";
 import { type AlertDraft, type AlertSeverity, alertOf, conditionProblem, problemIn, SEVERITIES } from "./draft.ts";
+import { MeasuredFields } from "./measured-fields.tsx";
 import { Preview } from "./preview.tsx";
-import { QueryWrong, queryRefusal } from "./query-wrong.tsx";
+import { queryRefusal } from "./query-wrong.tsx";
 import { useAlertQuery } from "./use-alert-query.ts";
-import { useFieldValues } from "./use-field-values.ts";
-import { draftSummary, EVENTS } from "./words.ts";
+import { draftSummary, EVENTS, FREE_DISK } from "./words.ts";
 
 const PATHS = [
-  ...["name", "description", "query", "severity", "operator", "threshold", "interval", "for", "recover", "repeat"],
+  ...[
+    "name",
+    "description",
+    "kind",
+    "query",
+    "severity",
+    "operator",
+    "threshold",
+    "interval",
+    "for",
+    "recover",
+    "repeat",
+  ],
   ...["limit", "notification_id", "muted"],
 ].map((name) => `alert.${name}`);
 
@@ -49,7 +60,6 @@ export function AlertForm(props: AlertFormProps) {
   const [tested, setTested] = useState("");
   const saving = useSending(PATHS);
   const testing = useSending(PATHS);
-  const values = useFieldValues(projectId);
   const notifications = useLoaded(
     async (signal) => (await call("get_notifications", { project_id: projectId }, { signal })).notifications,
     [projectId],
@@ -65,7 +75,7 @@ export function AlertForm(props: AlertFormProps) {
     if (draft.notification !== "" && all !== undefined && !all.some(({ id }) => id === draft.notification))
       void notifications.load();
   }, [draft.notification]);
-  const answer = useAlertQuery(draft.query);
+  const answer = useAlertQuery(draft.kind === "disk" ? undefined : draft.query);
   const latest = useRef<AlertAnswer | undefined>(undefined);
   if (answer !== undefined) latest.current = answer;
   const set = (part: Partial<AlertDraft>): void => {
@@ -92,7 +102,8 @@ export function AlertForm(props: AlertFormProps) {
     if (await send(testing, () => call("test_alert", { alert }))) setTested(to);
   };
   const { measured, isGrouped } = latest.current?.ok ? latest.current : { measured: EVENTS, isGrouped: false };
-  const summary = draftSummary(draft, measured, isGrouped);
+  const summary =
+    draft.kind === "disk" ? draftSummary(draft, FREE_DISK, false) : draftSummary(draft, measured, isGrouped);
   const isWhole = answer?.ok === true && draft.query.trim() !== "" && conditionProblem(draft) === undefined;
   return (
     <>
@@ -105,41 +116,29 @@ export function AlertForm(props: AlertFormProps) {
         }}
       >
         <fieldset disabled={isReadOnly}>
-          <div class="field">
-            <span class="label" aria-hidden="true">
-              Query
-            </span>
-            <QueryBox
-              query={draft.query}
-              values={values}
-              isRefused={wrongAt("alert.query") !== undefined}
-              onRun={() => {}}
-              onText={(query) => set({ query })}
-            />
-            <QueryWrong
-              query={draft.query}
-              answer={answer}
-              wrong={wrongAt("alert.query")}
-              onQuery={(query) => set({ query })}
-            />
-            <ClashNote label="Query" of={clashAt("query")} />
-            <span class="hint">
-              The events that match are counted in each interval. With stages, the query gives one number, or one for
-              each of at most 100 groups: <code>error | count by path</code>.
-            </span>
-          </div>
+          <MeasuredFields
+            projectId={projectId}
+            draft={draft}
+            isNew={id === undefined}
+            answer={answer}
+            wrong={wrongAt("alert.query")}
+            clash={clashAt("query")}
+            set={set}
+          />
           <ConditionFields draft={draft} wrongAt={wrongAt} clashAt={clashAt} set={set} />
           <p class="summary-words" role="status">
             {summary ?? "Write whole numbers for the threshold and the interval."}
           </p>
-          <Preview
-            alert={isWhole ? alertOf(draft, projectId) : undefined}
-            why={
-              draft.query.trim() === ""
-                ? "Write a query to see when the alert would have triggered."
-                : "Fix the query or the numbers to see when the alert would have triggered."
-            }
-          />
+          {draft.kind === "events" && (
+            <Preview
+              alert={isWhole ? alertOf(draft, projectId) : undefined}
+              why={
+                draft.query.trim() === ""
+                  ? "Write a query to see when the alert would have triggered."
+                  : "Fix the query or the numbers to see when the alert would have triggered."
+              }
+            />
+          )}
           <div class="field-row two">
             <TextField
               label="Name"

@@ -6,7 +6,6 @@ import { useEvery } from "../data/every.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
-import { mayDo } from "../data/session.ts";
 import { LinkedText } from "../kit/linked-text.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
@@ -20,7 +19,9 @@ import { Deliveries } from "../notifications/deliveries.tsx";
 import { AlertForm } from "./alert-form.tsx";
 import { alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
+import { firstEvaluated } from "./first-evaluated.ts";
 import { isUndelivered, sinceOf } from "./history.ts";
+import { mayChangeAlert } from "./may-change.ts";
 import { setMuted } from "./mute.ts";
 import { NewAlert } from "./new-alert.tsx";
 import { alertPath, listPath } from "./paths.ts";
@@ -82,7 +83,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   };
   const { draft, isChanged } = editing;
   const isRemoving = useSignal(false);
-  const mayChange = mayDo("alerts:write");
+  const mayChange = mayChangeAlert(alert);
   const names = useLoaded(
     async (signal) =>
       new Map(
@@ -174,13 +175,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
             Severity <SeverityTag severity={alert.severity} />
           </span>
           <span class="hint">
-            {alert.evaluated_at ? (
-              <>
-                Evaluated <Ago at={alert.evaluated_at} />
-              </>
-            ) : (
-              "The first interval is not over yet"
-            )}
+            <Evaluated alert={alert} />
           </span>
         </div>
         <EvaluationNotes alert={alert} />
@@ -195,7 +190,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
       <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
-      {!mayChange && <p class="note">Your role may not change alerts.</p>}
+      {!mayChange && <p class="note">Your role may not change this alert.</p>}
       <AlertForm
         projectId={projectId}
         id={id}
@@ -253,6 +248,17 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
     </>
   );
+}
+
+/** When it was evaluated, or will be first. */
+function Evaluated({ alert: { evaluated_at, first_evaluated_at } }: { readonly alert: Stored }) {
+  if (evaluated_at)
+    return (
+      <>
+        Evaluated <Ago at={evaluated_at} />
+      </>
+    );
+  return <>{first_evaluated_at ? firstEvaluated(first_evaluated_at) : "The first interval is not over yet"}</>;
 }
 
 /** Why it cannot be evaluated, and that it is evaluated seldom. */

@@ -13,6 +13,7 @@ import { LastingSince } from "../kit/time.tsx";
 import { NOTIFICATION_KINDS } from "../notifications/kinds.ts";
 import { coloured } from "../query-box/coloured-text.tsx";
 import { isUndelivered, sinceOf } from "./history.ts";
+import { mayChangeAlert } from "./may-change.ts";
 import { setMuted } from "./mute.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
 import { useMeasured } from "./use-alert-query.ts";
@@ -109,6 +110,7 @@ export function Alerts({ projectId }: { readonly projectId: string }) {
                   episodes={episodes.value.value}
                   notification={notifications.value.value?.find(({ id }) => id === alert.notification_id)}
                   onMute={mayChange ? (muted) => mute(alert, muted) : undefined}
+                  mayMute={mayChangeAlert(alert)}
                 />
               ))}
             </Table>
@@ -124,12 +126,14 @@ interface RowProps {
   readonly episodes: readonly AlertEpisode[] | undefined;
   readonly isUndelivered: boolean;
   readonly notification: Notification | undefined;
+  /** Undefined if the table has no column for it. */
   readonly onMute: ((muted: boolean) => Promise<void>) | undefined;
+  readonly mayMute: boolean;
 }
 
-function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps) {
-  const { id, project_id: project, name, query, severity, operator, threshold = 0, interval = 5, muted } = alert;
-  const measured = useMeasured(query);
+function Row({ alert, episodes, isUndelivered, notification, onMute, mayMute }: RowProps) {
+  const { id, project_id: project, name, kind, query, severity, operator, threshold = 0, interval = 5, muted } = alert;
+  const measured = useMeasured(alert);
   const team = teamId.value;
   const since = episodes && sinceOf(alert, episodes);
   const seldom = paceWords(alert);
@@ -143,7 +147,11 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
           <Text text={name} />
         </a>{" "}
         <SeverityTag severity={severity} />
-        <code class="query-line">{coloured(query)}</code>
+        {kind === "disk" ? (
+          <span class="reason">The disk of this service</span>
+        ) : (
+          <code class="query-line">{coloured(query)}</code>
+        )}
         {alert.failure !== "" && (
           <span class="reason">
             <Text text={alert.failure ?? ""} />
@@ -169,11 +177,13 @@ function Row({ alert, episodes, isUndelivered, notification, onMute }: RowProps)
       <td class="nowrap">{since === undefined ? "" : <LastingSince at={since} />}</td>
       {onMute && (
         <td class="actions">
-          <RowButton
-            text={muted ? "Unmute" : "Mute"}
-            spoken={`${muted ? "Unmute" : "Mute"} ${name}`}
-            onPress={() => void onMute(!muted)}
-          />
+          {mayMute && (
+            <RowButton
+              text={muted ? "Unmute" : "Mute"}
+              spoken={`${muted ? "Unmute" : "Mute"} ${name}`}
+              onPress={() => void onMute(!muted)}
+            />
+          )}
         </td>
       )}
     </tr>

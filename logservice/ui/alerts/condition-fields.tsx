@@ -1,6 +1,6 @@
 import type { Clash } from "../kit/clash-note.tsx";
 import { FormField } from "../kit/field.tsx";
-import { type AlertDraft, BOUNDS, type NumberName, OPERATORS, type Operator } from "./draft.ts";
+import { type AlertDraft, boundsOf, type NumberName, type Operator, operatorsOf } from "./draft.ts";
 
 export interface ConditionProps {
   readonly draft: AlertDraft;
@@ -19,6 +19,8 @@ const OPERATOR_TEXTS: Readonly<Record<Operator, string>> = {
 /** When it is triggered: the comparison, and over how many minutes. */
 export function ConditionFields({ draft, wrongAt, clashAt, set }: ConditionProps) {
   const all = { draft, wrongAt, clashAt, set };
+  const isOfDisk = draft.kind === "disk";
+  const words = (operator: Operator) => (isOfDisk && operator === "<" ? "less than" : OPERATOR_TEXTS[operator]);
   return (
     <div class="field-row">
       <FormField label="Condition" wrong={wrongAt("alert.operator")} clash={clashAt("operator")}>
@@ -28,15 +30,15 @@ export function ConditionFields({ draft, wrongAt, clashAt, set }: ConditionProps
             value={draft.operator}
             onChange={(event) => set({ operator: event.currentTarget.value as Operator })}
           >
-            {OPERATORS.map((operator) => (
+            {operatorsOf(draft).map((operator) => (
               <option key={operator} value={operator}>
-                {OPERATOR_TEXTS[operator]} ({operator})
+                {words(operator)} ({operator})
               </option>
             ))}
           </select>
         )}
       </FormField>
-      <NumberField name="threshold" label="Threshold" {...all} />
+      <NumberField name="threshold" label={isOfDisk ? "Free, in percent" : "Threshold"} {...all} />
       <NumberField name="interval" label="Interval in minutes" {...all} />
     </div>
   );
@@ -60,7 +62,9 @@ export function MoreFields({ draft, wrongAt, clashAt, set }: ConditionProps) {
         {...all}
       />
       <NumberField name="repeat" label="Remind every" hint="Minutes, while it stays triggered; 0 for never." {...all} />
-      <NumberField name="limit" label="Sample events" hint="How many a message shows, 1 to 100." {...all} />
+      {draft.kind === "events" && (
+        <NumberField name="limit" label="Sample events" hint="How many a message shows, 1 to 100." {...all} />
+      )}
     </div>
   );
 }
@@ -72,7 +76,7 @@ interface NumberFieldProps extends ConditionProps {
 }
 
 function NumberField({ name, label, hint, draft, wrongAt, clashAt, set }: NumberFieldProps) {
-  const { least, most } = BOUNDS[name];
+  const { least, most } = boundsOf(draft, name);
   return (
     <FormField label={label} hint={hint} wrong={wrongAt(`alert.${name}`)} clash={clashAt(name)}>
       {(control) => (

@@ -7,6 +7,7 @@ export type Operator = AlertInput["operator"];
 export interface AlertDraft {
   readonly name: string;
   readonly description: string;
+  readonly kind: "events" | "disk";
   readonly query: string;
   readonly severity: AlertSeverity;
   readonly operator: Operator;
@@ -22,12 +23,23 @@ export interface AlertDraft {
 }
 
 export const NEW_ALERT: AlertDraft = {
-  ...{ name: "", description: "", query: "", severity: "error", operator: ">", threshold: "10", interval: "5" },
+  ...{ name: "", description: "", kind: "events", query: "" },
+  ...{ severity: "error", operator: ">", threshold: "10", interval: "5" },
   ...{ for: "1", recover: "1", repeat: "0", limit: "10", notification: "", muted: false },
 };
 
+/** Changes of a draft that is to watch the disk. */
+export const ON_DISK = {
+  ...{ kind: "disk", query: "", operator: "<", threshold: "10", interval: "1" },
+} as const satisfies Partial<AlertDraft>;
+/** And when it is to watch events again. */
+export const ON_EVENTS = {
+  ...{ kind: "events", operator: NEW_ALERT.operator, threshold: NEW_ALERT.threshold, interval: NEW_ALERT.interval },
+} as const satisfies Partial<AlertDraft>;
+
 export const SEVERITIES: readonly AlertSeverity[] = ["info", "notice", "error", "critical"];
 export const OPERATORS: readonly Operator[] = [">", ">=", "<", "<="];
+const DISK_OPERATORS: readonly Operator[] = ["<", "<="];
 
 export type NumberName = "threshold" | "interval" | "for" | "recover" | "repeat" | "limit";
 
@@ -43,24 +55,35 @@ export const BOUNDS: Readonly<Record<NumberName, { readonly least: number; reado
 const NUMBERS = Object.keys(BOUNDS) as readonly NumberName[];
 const TEXTS = ["name", "description", "query", "notification"] as const;
 
-/** Reads the query of an address of a new alert. What is not valid there, or is not there, is as in NEW_ALERT. */
+/** The whole numbers that the service takes in a draft: the threshold of the disk is a percentage. */
+export const boundsOf = ({ kind }: Pick<AlertDraft, "kind">, name: NumberName) =>
+  kind === "disk" && name === "threshold" ? { least: 1, most: 99 } : BOUNDS[name];
+
+/** A new alert of this kind. */
+const newAlert = (kind: AlertDraft["kind"]): AlertDraft => (kind === "disk" ? { ...NEW_ALERT, ...ON_DISK } : NEW_ALERT);
+
+/** The comparisons of an alert of this kind: of the disk, too little is what matters. */
+export const operatorsOf = ({ kind }: Pick<AlertDraft, "kind">) => (kind === "disk" ? DISK_OPERATORS : OPERATORS);
+
+/** Reads the query of an address of a new alert. What is not valid there, or is not there, is as in a new alert. */
 export function draftIn(search: string): AlertDraft {
   const parameters = new URLSearchParams(search);
-  const texts = Object.fromEntries(TEXTS.map((name) => [name, parameters.get(name) ?? NEW_ALERT[name]]));
+  const initial = newAlert(parameters.get("kind") === "disk" ? "disk" : "events");
+  const texts = Object.fromEntries(TEXTS.map((name) => [name, parameters.get(name) ?? initial[name]]));
   const numbers = Object.fromEntries(
-    NUMBERS.map((name) => [
-      name,
-      numberIn(parameters.get(name), name) === undefined ? NEW_ALERT[name] : parameters.get(name)!,
-    ]),
+    NUMBERS.map((name) => {
+      const text = parameters.get(name);
+      return [name, numberIn(text, name, boundsOf(initial, name)) === undefined ? initial[name] : text!];
+    }),
   );
   const severity = parameters.get("severity") as AlertSeverity;
   const operator = parameters.get("operator") as Operator;
   return {
-    ...NEW_ALERT,
+    ...initial,
     ...texts,
     ...numbers,
-    severity: SEVERITIES.includes(severity) ? severity : NEW_ALERT.severity,
-    operator: OPERATORS.includes(operator) ? operator : NEW_ALERT.operator,
+    severity: SEVERITIES.includes(severity) ? severity : initial.severity,
+    operator: operatorsOf(initial).includes(operator) ? operator : initial.operator,
     muted: parameters.get("muted") === "1",
   };
 }
@@ -68,8 +91,10 @@ export function draftIn(search: string): AlertDraft {
 /** The query of the address that begins a new alert as a draft, with the question mark; "" for NEW_ALERT. */
 export function searchOfDraft(draft: AlertDraft): string {
   const parameters = new URLSearchParams();
+  const initial = newAlert(draft.kind);
+  if (draft.kind !== NEW_ALERT.kind) parameters.set("kind", draft.kind);
   for (const name of [...TEXTS, "severity", "operator", ...NUMBERS] as const)
-    if (draft[name] !== NEW_ALERT[name]) parameters.set(name, draft[name]);
+    if (draft[name] !== initial[name]) parameters.set(name, draft[name]);
   if (draft.muted) parameters.set("muted", "1");
   const text = parameters.toString();
   return text === "" ? "" : `?${text}`;
@@ -77,17 +102,18 @@ export function searchOfDraft(draft: AlertDraft): string {
 
 /** A stored alert, to be changed. */
 export function draftOfAlert(alert: Alert): AlertDraft {
-  const { name, description = "", query, severity, operator, notification_id: notification, muted = false } = alert;
+  const { name, description = "", kind, query, severity, operator } = alert;
+  const { notification_id: notification, muted = false } = alert;
   const numbers = Object.fromEntries(NUMBERS.map((key) => [key, String(alert[key] ?? NEW_ALERT[key])]));
-  return { ...NEW_ALERT, ...numbers, name, description, query, severity, operator, notification, muted };
+  return { ...NEW_ALERT, ...numbers, name, description, kind, query, severity, operator, notification, muted };
 }
 
 /** The alert that is sent to the service. A text that is no number becomes the default: `problemIn` reports it. */
 export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
-  const { description, query, severity, operator, notification, muted } = draft;
+  const { description, kind, query, severity, operator, notification, muted } = draft;
   const numbers = Object.fromEntries(NUMBERS.map((name) => [name, numberIn(draft[name], name)]));
-  const about = { project_id, name: draft.name.trim(), description: description.trim(), query: query.trim() };
-  return { ...about, severity, operator, notification_id: notification, muted, ...numbers };
+  const about = { project_id, name: draft.name.trim(), description: description.trim(), kind };
+  return { ...about, query: query.trim(), severity, operator, notification_id: notification, muted, ...numbers };
 }
 
 /**
@@ -95,7 +121,8 @@ export function alertOf(draft: AlertDraft, project_id: string): AlertInput {
  * if there is none.
  */
 export function problemIn(draft: AlertDraft): string | undefined {
-  if (draft.query.trim() === "") return "alert.query: write what to look for, or | count for all events";
+  if (draft.kind === "events" && draft.query.trim() === "")
+    return "alert.query: write what to look for, or | count for all events";
   const wrong = conditionProblem(draft);
   if (wrong !== undefined) return wrong;
   if (draft.name.trim() === "") return "alert.name: give it a name: messages begin with it";
@@ -105,16 +132,16 @@ export function problemIn(draft: AlertDraft): string | undefined {
 
 /** The first problem of the numbers of a draft. */
 export function conditionProblem(draft: AlertDraft): string | undefined {
-  const name = NUMBERS.find((one) => numberIn(draft[one], one) === undefined);
+  const name = NUMBERS.find((one) => numberIn(draft[one], one, boundsOf(draft, one)) === undefined);
   if (name === undefined) return undefined;
-  const { least, most } = BOUNDS[name];
+  const { least, most } = boundsOf(draft, name);
   const range = most === Number.MAX_SAFE_INTEGER ? `${least} or more` : `from ${least} to ${most}`;
   return `alert.${name}: write a whole number, ${range}`;
 }
 
 /** The number that a text is, if the service takes it. */
-export function numberIn(text: string | null, name: NumberName): number | undefined {
+export function numberIn(text: string | null, name: NumberName, { least, most } = BOUNDS[name]): number | undefined {
   if (text === null || !/^\d{1,15}$/.test(text.trim())) return undefined;
   const value = Number(text);
-  return value >= BOUNDS[name].least && value <= BOUNDS[name].most ? value : undefined;
+  return value >= least && value <= most ? value : undefined;
 }

@@ -12,17 +12,17 @@ import { Text } from "../kit/text.tsx";
 import { AlertGroup } from "./group.tsx";
 import { countsFrom, endOf, KEPT_DAYS, windowOf } from "./history.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
-import { EVENTS, valueWords } from "./words.ts";
+import { EVENTS, FREE_DISK, valueWords } from "./words.ts";
 
 /** When an alert was triggered and resolved, newest first. */
 export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pages: Pages<AlertEpisode> }) {
   const answer = useAlertQuery(
-    alert.query,
+    alert.kind === "disk" ? undefined : alert.query,
     pages.rows.map(({ group }) => group),
   );
   const fromMs = countsFrom(alert, serviceNow());
   const queries = answer?.ok ? answer.queries : [];
-  const measured = answer?.ok ? answer.measured : EVENTS;
+  const measured = alert.kind === "disk" ? FREE_DISK : answer?.ok ? answer.measured : EVENTS;
   return (
     <section class="card" aria-labelledby="history">
       <h2 id="history">History</h2>
@@ -32,7 +32,7 @@ export function Episodes({ alert, pages }: { readonly alert: Alert; readonly pag
             <p class="hint">
               {fromMs === undefined
                 ? `Not triggered in the last ${KEPT_DAYS} days.`
-                : `Not triggered. It counts events from ${minuteText(fromMs)} on: the first interval after it was created or changed.`}
+                : `Not triggered. It ${alert.kind === "disk" ? "looks at the disk" : "counts events"} from ${minuteText(fromMs)} on: the first interval after it was created or changed.`}
             </p>
           ) : (
             <>
@@ -81,9 +81,11 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
           {muted && "; nobody was notified, as it was muted"}
         </span>
       </span>
-      <a class="button small" href={`${path}${searchOf({ query, range })}`}>
-        Events
-      </a>
+      {alert.kind === "events" && (
+        <a class="button small" href={`${path}${searchOf({ query, range })}`}>
+          Events
+        </a>
+      )}
     </li>
   );
 }

@@ -6,6 +6,7 @@ import { openedSearch } from "../explorer/opened-search.ts";
 import { say } from "../kit/toasts.tsx";
 import { AlertForm } from "./alert-form.tsx";
 import { alertOf, draftIn, searchOfDraft } from "./draft.ts";
+import { firstEvaluated } from "./first-evaluated.ts";
 import { alertPath, listPath } from "./paths.ts";
 
 /** The address follows what is typed after this pause: browsers bound how often it may change. */
@@ -55,9 +56,9 @@ export function NewAlert({ projectId }: { readonly projectId: string }) {
         }}
         onSend={async () => {
           const goOn = goFromHere();
-          const { id } = await call("add_alert", { alert: alertOf(draft, projectId) });
+          const { id, first_evaluated_at } = await call("add_alert", { alert: alertOf(draft, projectId) });
           setChanged(false);
-          say("Alert created");
+          say(`Alert created. ${firstEvaluated(first_evaluated_at)}`);
           goOn(alertPath(projectId, id), { replaces: true });
           scrollTo(0, 0);
         }}

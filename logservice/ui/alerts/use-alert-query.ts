@@ -1,10 +1,10 @@
 import { useEffect, useState } from "preact/hooks";
-import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
+import type { Alert, AlertGroupValue } from "../../../schema/rpc.generated.ts";
 import type { Measured } from "../../notify/condition.ts";
 import { askLanguage } from "../language/ask.ts";
 import type { AlertAnswer } from "../language/messages.ts";
 import { kindOfQuery } from "../language/query.ts";
-import { EVENTS } from "./words.ts";
+import { EVENTS, FREE_DISK } from "./words.ts";
 
 /** The reading that the service would have of the query of an alert; undefined while it is not known. */
 export function useAlertQuery(
@@ -27,8 +27,9 @@ export function useAlertQuery(
   return answer?.key === key ? answer.it : undefined;
 }
 
-/** The measure that a query compares: without stages it is known at once; with them it is events until it is known. */
-export function useMeasured(query: string): Measured {
+/** The measure that an alert compares: without stages it is known at once; with them it is events until it is known. */
+export function useMeasured({ kind, query }: Pick<Alert, "kind" | "query">): Measured {
   const answer = useAlertQuery(kindOfQuery(query) === "stages" ? query : undefined);
+  if (kind === "disk") return FREE_DISK;
   return answer?.ok ? answer.measured : EVENTS;
 }

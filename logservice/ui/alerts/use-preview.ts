@@ -46,7 +46,7 @@ async function replay(alert: AlertInput, signal: AbortSignal): Promise<Replayed>
   const stopMs = serviceNow();
   const times = { startMs: stopMs - REPLAYED_MS, stopMs };
   const range = { start: new Date(times.startMs).toISOString(), stop: new Date(stopMs).toISOString() };
-  const query = withoutPipes(alert.query) ?? "";
+  const query = withoutPipes(alert.query ?? "") ?? "";
   const { project_id } = alert;
   // A replay needs neither, and the service wants them.
   const whole = { ...alert, name: alert.name || "preview", notification_id: alert.notification_id || "none" };

@@ -6,6 +6,8 @@ import { type AlertDraft, conditionProblem, type NumberName, numberIn } from "./
 /** The measure of an alert as long as nothing else is known. */
 export const EVENTS: Measured = { what: "events", unit: "" };
 
+export { FREE_DISK } from "../../notify/condition.ts";
+
 /** The condition of an alert: `more than 10 events in 5 min, 3 times in a row`. */
 export function conditionWords(
   of: Parameters<typeof condition>[0] & { readonly for?: number | undefined },

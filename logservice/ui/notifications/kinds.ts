@@ -30,9 +30,9 @@ export interface Sends {
 /** Says that the service cannot send a kind, and how to change that; undefined if it can send it. */
 export function missingFor(kind: NotificationKind, { isMailing, isTexting }: Sends): string | undefined {
   if (kind === "email" && !isMailing)
-    return "This service sends no mails yet: its operator has to start it with --smtp. What is saved is sent then.";
+    return "This service sends no mails yet: its operator has to start it with --smtp.";
   if (kind === "sms" && !isTexting)
-    return "This service sends no text messages yet: its operator has to start it with --sms. What is saved is sent then.";
+    return "This service sends no text messages yet: its operator has to start it with --sms.";
   return undefined;
 }
 

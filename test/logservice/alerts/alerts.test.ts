@@ -652,3 +652,59 @@ t.test("an alert of before there was an evaluation begins with the next slot", a
   await world.runUntil(evaluator, at(103));
   t.equal(evaluator.metrics().alerts_evaluated_total, 2);
 });
+
+t.test("the disk: told once when too little is free, and once when it is well again", async (t) => {
+  let disk: () => Promise<{ freeBytes: number; totalBytes: number }> = async () => of(40);
+  const of = (percent: number) => ({ freeBytes: percent * 1_000, totalBytes: 100_000 });
+  let searches = 0;
+  const world = await openWorld(t, {
+    around: (events) => ({
+      ...events,
+      disk: () => disk(),
+      search: (query) => {
+        searches++;
+        return events.search(query);
+      },
+    }),
+  });
+  const id = await world.add({ kind: "disk", query: "", operator: "<", threshold: 0 });
+  t.match(await world.alert(id), { kind: "disk", query: "", threshold: 10 }, "a tenth unless told otherwise");
+  const strict = await world.add({ kind: "disk", query: "", operator: "<=", threshold: 5, muted: true });
+  const evaluator = world.evaluator();
+  await world.runUntil(evaluator, at(1));
+  t.match(await world.alert(id), { state: "ok", triggered: false });
+  for (const [minute, percent] of [10, 9.994, 3, 5, 10].entries()) {
+    disk = async () => of(percent);
+    await world.runUntil(evaluator, at(minute + 2));
+    t.equal((await world.alert(strict)).triggered, percent <= 5, `${percent} %`);
+  }
+  t.same(await world.deliveryLines(), ["triggered 12:03 9.99", "resolved 12:06 10"]);
+  const [triggered] = await world.deliveries();
+  t.match(triggered!.message, {
+    ...{ what: "free disk", unit: "%", group: [], events: [], hasMoreEvents: false },
+    ...{ path: "/t/owner/usage", alert: { query: "", operator: "<", threshold: 10 } },
+  });
+  t.equal(searches, 0, "there are no events to show");
+
+  // After a downtime only the present is known: one evaluation, of the last minute.
+  disk = async () => of(1);
+  const before = evaluator.metrics().alerts_evaluated_total!;
+  world.clock.nowMs = at(30) + LATEST_MS;
+  await evaluator.pass();
+  t.equal(evaluator.metrics().alerts_evaluated_total! - before, 2, "one for each alert");
+  t.same((await world.deliveryLines()).slice(2), ["triggered 12:30 1"]);
+
+  for (const [minute, broken] of [
+    () => Promise.reject(new Error("gone")),
+    () => Promise.resolve({ freeBytes: 0, totalBytes: 0 }),
+    () => Promise.reject(new Error("gone")),
+  ].entries()) {
+    disk = broken;
+    await world.runUntil(evaluator, at(31 + minute));
+  }
+  t.same((await world.deliveryLines()).slice(3), [
+    "failed 12:33 null the file system does not say how much of the disk is free",
+  ]);
+  t.match(await world.alert(id), { state: "failing", triggered: true });
+  t.same(world.failures, []);
+});

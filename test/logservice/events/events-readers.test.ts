@@ -229,3 +229,72 @@ t.test("what takes long over a single text ends with its signal", { skip: CANNOT
   t.equal((await store.count({ ...all, query: plain, signal })).count, 50);
   t.same(engineProcesses(), [], "a choice of texts needs none");
 });
+
+t.test(
+  "a tail whose query takes long over a single text holds up nobody, and ends",
+  { skip: CANNOT_SEE_PROCESSES },
+  async (t) => {
+    const directory = await mkdtemp(join(tmpdir(), "events-slow-tail-"));
+    const clock = new TestClock();
+    const store = await openEventsStore({ directory, clock });
+    t.teardown(async () => {
+      await store.close();
+      await rm(directory, { recursive: true, force: true });
+    });
+    const slow = (path: string) => parts(`${path} ~ ${HOSTILE}`).query;
+    const message = (text: string, fields = {}) => ({
+      timestamp: "2026-01-15T11:00:00Z",
+      level: "info",
+      message: text,
+      fields,
+    });
+    const long = "abbabaab".repeat(8_000);
+
+    const tails = [store.tail("p", slow("message")), store.tail("p", slow("text"))];
+    const other = store.tail("p", parts("level = info").query);
+    const outcomes = tails.map((tail) => tail.next().catch((error: unknown) => error));
+    let turns = 0;
+    let isOver = false;
+    const count = () => {
+      turns++;
+      if (!isOver) setImmediate(count);
+    };
+    const batch = Array.from({ length: 30 }, () => message(long, { text: long }));
+    const appended = store.append("p", batch);
+    setImmediate(count);
+    const first = await other.next();
+    const before = turns;
+    await appended;
+    t.equal(first.value?.event?.message, long, "others have the event");
+    await until("two processes", () => engineProcesses().length === 2);
+    await until("turns of this thread while both are at it", () => turns >= before + 100);
+    isOver = true;
+    let open = outcomes.length;
+    for (const outcome of outcomes) void outcome.then(() => open--);
+    await until("the end of both", async () => {
+      await clock.advance(5_000);
+      return open === 0;
+    });
+    for (const outcome of await Promise.all(outcomes)) {
+      t.match(outcome, { type: "timeout", message: /^the regular expressions of the query take more than 5 s/ });
+    }
+    t.same(await tails[0]!.next(), { value: undefined, done: true }, "it is over");
+    await until("the end of the processes", () => engineProcesses().length === 0);
+
+    const quick = store.tail("p", parts("message ~ /^b+a/").query);
+    await store.append("p", [message("abba"), message("bba"), message("b"), message("ba")]);
+    const selected = [await quick.next(), await quick.next()].map(
+      ({ value }) => (value as { event: { message: string } }).event.message,
+    );
+    t.same(selected, ["bba", "ba"], "one that is quick goes on, in its order");
+    const waiting = quick.next();
+    await quick.return?.();
+    t.same(await waiting, { value: undefined, done: true });
+    const later = store.tail("p", slow("message"));
+    const ended = later.next();
+    await store.append("p", batch);
+    await until("a piece that is tested", () => clock.timers.includes(5_000));
+    await later.return?.();
+    t.same(await ended, { value: undefined, done: true }, "a tail that is closed meanwhile ends without an error");
+  },
+);

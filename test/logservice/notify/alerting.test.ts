@@ -433,3 +433,143 @@ t.test("where sign-up is closed, numbers need no code", async (t) => {
     message: /^numbers need no confirmation/,
   });
 });
+
+t.test("alerts on the disk are for owners of the team that the installation began with", async (t) => {
+  const { service, receiver, alert, toMinute } = await start(t);
+  // The first team was made by the clock of the machine.
+  const { db } = service.records;
+  await db.updateTable("teams").set({ created_at: "2026-01-01T00:00:00.000Z" }).where("id", "=", "owner").execute();
+  const owner = await service.person("ann@example.com", "owner");
+  const admin = await service.person("bob@example.com", "admin");
+  const stranger = await service.person("eve@example.com", "owner", "others");
+  await service.call("add_project", { project: { id: "shop", name: "Theirs" } }, stranger);
+  const disk = alert({ name: "disk", kind: "disk", query: undefined, operator: "<", threshold: 99 });
+  const url = receiver.url;
+  const theirs = await service.call(
+    "add_notification",
+    { notification: { project_id: "shop", type: "webhook", name: "hook", webhook_url: `${url}/theirs` } },
+    stranger,
+  );
+  const theirDisk = { ...disk, notification_id: theirs.json.id };
+  const mayHave = async (credential?: string) =>
+    (await service.call("get_instance_config", {}, credential)).json.config.disk_alerts;
+  t.same(
+    [await mayHave(owner), await mayHave(admin), await mayHave(stranger), await mayHave()],
+    [true, false, false, false],
+  );
+
+  const refused: readonly (readonly [string, object, string | undefined])[] = [
+    ["an admin", disk, admin],
+    ["an owner of another team", theirDisk, stranger],
+    ["a program", disk, undefined],
+  ];
+  for (const [name, body, credential] of refused) {
+    const answer = await service.call("add_alert", { alert: body }, credential);
+    t.equal(answer.status, 403, name);
+    t.match(answer.json.message, /^alerts of kind disk are for owners of the team/);
+    t.equal((await service.call("test_alert", { alert: body }, credential)).status, 403, name);
+  }
+  const wrong: readonly (readonly [object, string])[] = [
+    [{ query: "error" }, "alert.query: must be absent: an alert of kind disk measures the disk alone"],
+    [{ operator: ">" }, "alert.operator: must be < or <=: an alert of kind disk triggers when too little is free"],
+    [{ threshold: 100 }, "alert.threshold: must be at most 99: it is a percentage of the disk"],
+    [{ kind: "memory" }, "alert.kind: must be one of: events, disk"],
+    [{ kind: "events" }, "alert.query: is required"],
+  ];
+  for (const [part, message] of wrong) {
+    t.same((await service.call("add_alert", { alert: { ...disk, ...part } }, owner)).json, {
+      type: "invalid",
+      message,
+    });
+  }
+  const range = { start: "2026-11-24T08:00:00Z", stop: "2026-11-24T10:00:00Z" };
+  t.match((await service.call("preview_alert", { alert: disk, ...range }, owner)).json, {
+    message: "alert.kind: must be events: how full the disk was is not known",
+  });
+
+  t.equal((await service.call("test_alert", { alert: disk }, owner)).status, 204);
+  t.match(bodiesOf(receiver.requests)[0], { type: "alert.test", what: "free disk", unit: "%" });
+  const { json } = await service.call("add_alert", { alert: disk }, owner);
+  const id = json.id;
+  t.match((await service.call("get_alerts", { project_id: "shop" }, admin)).json.alerts, [
+    { id, kind: "disk", query: "", threshold: 99 },
+  ]);
+  const change = (part: object, credential?: string) =>
+    service.call("update_alert", { alert: { project_id: "shop", id, ...part } }, credential);
+  t.equal((await change({ muted: true }, admin)).status, 403);
+  t.match((await change({ kind: "events", query: "error" }, owner)).json, { message: /^alert.kind: never changes/ });
+  t.equal((await change({ name: "little room" }, owner)).status, 204);
+  t.equal((await service.call("remove_alert", { project_id: "shop", alert_id: id }, admin)).status, 403);
+
+  toMinute(3);
+  await until("the call", () => receiver.requests.length === 2);
+  const [, body] = bodiesOf(receiver.requests);
+  t.match(body, { type: "alert.triggered", what: "free disk", events: [], alert: { id, name: "little room" } });
+  t.match(body.url, /^https:\/\/logs\.example\.com\/t\/owner\/usage$/);
+  t.ok(body.value > 0 && body.value < 99, String(body.value));
+  t.equal((await service.call("remove_alert", { project_id: "shop", alert_id: id }, owner)).status, 204);
+});
+
+t.test("a notification that could tell nobody is refused when it is made", async (t) => {
+  const nothing = { mailer: undefined, sms: undefined, pagerdutyUrl: PAGERDUTY_URL, allowsPrivate: false };
+  const service = await startTestService(t, { notify: nothing });
+  await service.call("add_project", { project: { id: "shop", name: "Shop" } });
+  const add = (part: object) =>
+    service.call("add_notification", { notification: { project_id: "shop", name: "ops", ...part } });
+  const rows: readonly (readonly [object, string])[] = [
+    [
+      { type: "webhook", webhook_url: "http://127.0.0.1:8080/hook" },
+      "notification.webhook_url: the target is an address of a private network: use a public one, or let the operator of the service start it with --allow-private-targets",
+    ],
+    [
+      { type: "slack", slack_webhook_url: "http://chat.example.com/hook" },
+      "notification.slack_webhook_url: the target's URL does not begin with https://: use one that does",
+    ],
+    [
+      { type: "email", email_addresses: ["a@example.com"] },
+      "notification.type: this service sends no mails: have its operator start it with --smtp, or use another type",
+    ],
+    [
+      { type: "sms", sms_numbers: ["+15550100"] },
+      "notification.type: this service sends no text messages: have its operator start it with --sms, or use another type",
+    ],
+  ];
+  for (const [part, message] of rows) {
+    const { status, json } = await add(part);
+    t.same([status, json], [400, { type: "invalid", message }]);
+  }
+  t.same((await service.call("get_notifications", { project_id: "shop" })).json.notifications, []);
+  const { id } = (await add({ type: "webhook", webhook_url: "https://hooks.example.com/a" })).json;
+  const update = (part: object) =>
+    service.call("update_notification", { notification: { project_id: "shop", id, ...part } });
+  t.equal((await update({ webhook_url: "https://10.0.0.1/a" })).status, 400);
+
+  // Stored while it could be told: what else is changed is no reason to refuse it.
+  const { db } = service.records;
+  const email = { type: "email", email_addresses: '["a@example.com"]' };
+  await db.updateTable("notifications").set(email).where("id", "=", id).execute();
+  t.equal((await update({ name: "people" })).status, 204);
+  t.equal((await update({ email_addresses: ["b@example.com"] })).status, 400);
+});
+
+t.test("a new alert says when it is evaluated first", async (t) => {
+  const { service, alert, toMinute } = await start(t);
+  const firstOf = async (id: string) =>
+    (await service.call("get_alert", { project_id: "shop", alert_id: id })).json.alert.first_evaluated_at;
+  const added: string[] = [];
+  for (const [interval, end] of [
+    [1, "10:01"],
+    [5, "10:05"],
+    [60, "11:00"],
+  ] as const) {
+    const { id, first_evaluated_at: first } = (await service.call("add_alert", { alert: alert({ interval }) })).json;
+    added.push(id);
+    t.equal(await firstOf(id), first);
+    t.match(first, new RegExp(`T${end}:(?:1[5-9]|[23][0-9]|4[0-4])\\.`), "15 to 45 s after its first interval");
+  }
+  // Whoever changes what is compared begins anew, in the next whole interval.
+  toMinute(2);
+  await until("the first evaluation", async () => (await firstOf(added[0]!)) === null);
+  await service.call("update_alert", { alert: { project_id: "shop", id: added[0]!, threshold: 7 } });
+  t.match(await firstOf(added[0]!), /T10:04:(?:1[5-9]|[23][0-9]|4[0-4])\./);
+});

@@ -41,6 +41,12 @@ const signal = new AbortController().signal;
 
 const HOSTILE = `<!channel> </td><script>alert(1)</script> https://evil.example/pay?a=1&b=2 pay@evil.example \u202egnp.exe\u0000\n${"x".repeat(5_000)}`;
 
+/** A message about the disk. */
+const ON_DISK: MessageChange = {
+  ...{ what: "free disk", unit: "%", value: 7.41, events: [], hasMoreEvents: false, path: "/t/acme/usage" },
+  alert: { name: "disk", query: "", operator: "<", threshold: 10, interval: 1 },
+};
+
 /** A message in which everything that logs or people may choose is hostile. */
 function hostileMessage(kind: AlertMessage["kind"] = "triggered"): AlertMessage {
   return alertMessage({
@@ -133,6 +139,8 @@ t.test("headlines", (t) => {
     [{ kind: "resolved", reason: "closed by a change" }, "[resolved] closed by a change: checkout"],
     [{ kind: "failed", value: null, reason: "too many groups" }, "[failed] cannot be evaluated: checkout"],
     [{ kind: "test" }, "[TEST] 42 events in 5 min: checkout"],
+    [ON_DISK, "[triggered] free disk 7.41 %: disk"],
+    [{ ...ON_DISK, kind: "resolved", value: 31 }, "[resolved] free disk 31 %: disk"],
   ];
   for (const [change, expected] of rows) t.equal(headline(alertMessage(change)), expected);
   const many = [...alertMessages(12), ...alertMessages(3, { kind: "resolved" })];
@@ -162,6 +170,12 @@ t.test("summaries", (t) => {
       "The query could not be evaluated, so the alert cannot be triggered or resolved: more than 100 groups",
     ],
     [{ kind: "test" }, "This is a test. Nothing has happened"],
+    [ON_DISK, "free disk 7.41 %; the alert triggers on less than 10 %"],
+    [{ ...ON_DISK, kind: "resolved", value: 31 }, "Resolved, with free disk 31 %; triggered on 23 Nov 2026, 14:05 UTC"],
+    [
+      { ...ON_DISK, kind: "failed", value: null, reason: "no answer" },
+      "The disk could not be measured, so the alert cannot be triggered or resolved: no answer",
+    ],
   ];
   const where = ". Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.";
   for (const [change, expected] of rows) t.equal(summaryText(alertMessage(change)), expected + where);
@@ -216,6 +230,27 @@ The newest events:
     t.notMatch(mail.html, "href");
     t.match(mail.text, "To see the events, search for the query below in that time.");
     t.match(mail.text, `Query: ${query}\n`, "as it can be copied");
+  });
+
+  await t.test("about the disk", async (t) => {
+    const mail = await send([alertMessage(ON_DISK)]);
+    const page = `${ORIGIN}/t/acme/usage`;
+    t.equal(
+      mail.text,
+      `free disk 7.41 %; the alert triggers on less than 10 %. Project Shop, 23 Nov 2026, 14:00 to 14:05 UTC.
+
+See how full the disk is:
+${page}
+
+Alert: disk
+Project: Shop (Acme)
+Value: free disk 7.41 %
+Condition: free disk less than 10 %
+Time: 23 Nov 2026, 14:00 to 14:05 UTC
+Severity: error
+`,
+    );
+    t.notMatch((await send([alertMessage(ON_DISK)], null)).text, /query|events/i);
   });
 
   await t.test("a description with a link to what to do", async (t) => {
@@ -315,6 +350,17 @@ t.test("Slack", (t) => {
       t.ok(body.length < 100_000, `${name}: ${body.length}`);
     }
   }
+  const { body } = slackPost(
+    { url: "https://hooks.slack.com/services/x", channel: "" },
+    [alertMessage(ON_DISK)],
+    ORIGIN,
+  );
+  accepts(t, SLACK_MESSAGE, JSON.parse(body));
+  t.same(
+    JSON.parse(body).attachments[0].fields.map(({ title }: { title: string }) => title),
+    ["Value", "Condition", "Severity"],
+    "a field without a value is refused",
+  );
   t.end();
 });
 
@@ -343,6 +389,7 @@ t.test("PagerDuty", (t) => {
     t.equal(event({ alert: { severity: severity as "info" } }).payload.severity, expected);
   }
   t.equal(event({ group: [{ name: "host", value: "web1" }] }).payload.group, "host=web1");
+  t.notOk("query" in event(ON_DISK).payload.custom_details, "the disk has no query");
   t.end();
 });
 

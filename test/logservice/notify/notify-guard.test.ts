@@ -13,7 +13,13 @@ import t from "tap";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { reachOf } from "../../../logservice/notify/addresses.ts";
 import { PostFailure, post } from "../../../logservice/notify/post.ts";
-import { checkTarget, type Resolve, TargetNotFound, TargetRefused } from "../../../logservice/notify/target-guard.ts";
+import {
+  checkTarget,
+  type Resolve,
+  refusalOf,
+  TargetNotFound,
+  TargetRefused,
+} from "../../../logservice/notify/target-guard.ts";
 import { root } from "../../support/cli.ts";
 import { startReceiver } from "../../support/notify/receiver.ts";
 import { requires } from "../../support/require.ts";
@@ -103,6 +109,37 @@ t.test("sentences", async (t) => {
     resolve: () => Promise.reject(new Error("ENOTFOUND gone.example at 10.0.0.53")),
   });
   await t.rejects(nowhere, new TargetNotFound("gone.example has no address: check the name in the target's URL"));
+});
+
+t.test("what is refused when it is set, whatever its name leads to", (t) => {
+  const isPrivate =
+    "the target is an address of a private network: use a public one, or let the operator of the service start it with --allow-private-targets";
+  const isPlain = "the target's URL does not begin with https://: use one that does";
+  const isNobody = "the target is an address that no target may have: use a public one";
+  const rows: readonly (readonly [url: string, usually: string | undefined, privately: string | undefined])[] = [
+    ["https://hooks.example.com/a", undefined, undefined],
+    ["http://hooks.example.com/a", isPlain, undefined],
+    ["http://127.0.0.1:8080/a", isPrivate, undefined],
+    ["https://127.1/a", isPrivate, undefined],
+    ["http://localhost:8080/a", isPrivate, undefined],
+    ["https://hook.localhost./a", isPrivate, undefined],
+    ["http://[::1]/a", isPrivate, undefined],
+    ["https://[::ffff:10.0.0.1]/a", isPrivate, undefined],
+    ["https://192.168.1.5/a", isPrivate, undefined],
+    ["https://1.1.1.1/a", undefined, undefined],
+    ["https://169.254.169.254/a", isNobody, isNobody],
+    ["http://[fe80::1]/a", isPlain, isNobody],
+    [
+      "https://metadata.google.internal/a",
+      "metadata.google.internal is a name of the network of a cloud: use another target",
+      "metadata.google.internal is a name of the network of a cloud: use another target",
+    ],
+  ];
+  for (const [url, usually, privately] of rows) {
+    t.equal(refusalOf(url, { allowsPrivate: false }), usually, url);
+    t.equal(refusalOf(url, { allowsPrivate: true }), privately, `${url} with --allow-private-targets`);
+  }
+  t.end();
 });
 
 t.test("what is not an address reaches nothing", (t) => {

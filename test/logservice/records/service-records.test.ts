@@ -425,7 +425,7 @@ t.test("secrets are masked, and a mask that is sent back keeps the secret", asyn
   const project_id = (await service.call("add_project", { project: { name: "p" } })).json.id;
   const secrets = {
     slack_webhook_url: "https://hooks.slack.com/services/T000/B000/SECRETSECRETSECRET",
-    webhook_url: "https://user:SECRET@example.com:8443/hook?key=SECRET",
+    webhook_url: "https://example.com:8443/SECRET/hook?key=SECRET",
     pagerduty_service_key: "SECRETSECRETSECRETSECRET1234",
   };
   const masks = {

@@ -8,6 +8,7 @@ import {
   draftIn,
   draftOfAlert,
   NEW_ALERT,
+  ON_DISK,
   OPERATORS,
   problemIn,
   SEVERITIES,
@@ -28,7 +29,14 @@ import {
   stripBars,
   unevaluated,
 } from "../../../logservice/ui/alerts/preview-data.ts";
-import { conditionWords, draftSummary, EVENTS, paceWords, valueWords } from "../../../logservice/ui/alerts/words.ts";
+import {
+  conditionWords,
+  draftSummary,
+  EVENTS,
+  FREE_DISK,
+  paceWords,
+  valueWords,
+} from "../../../logservice/ui/alerts/words.ts";
 import { changedMembers } from "../../../logservice/ui/data/changes.ts";
 import { alertAnswer } from "../../../logservice/ui/language/alert-answer.ts";
 import {
@@ -48,6 +56,8 @@ const CONDITIONS: readonly (readonly [string, Parameters<typeof conditionWords>]
   ["at least 1 event in 1 h", [{ operator: ">=", threshold: 1, interval: 60 }, EVENTS]],
   ["fewer than 3 events in 1 h 30 min", [{ operator: "<", threshold: 3, interval: 90, for: 1 }, EVENTS]],
   ["at most 0 events in 1 day, 3 times in a row", [{ operator: "<=", threshold: 0, interval: 1440, for: 3 }, EVENTS]],
+  ["free disk less than 10 %", [{ operator: "<", threshold: 10, interval: 1 }, FREE_DISK]],
+  ["free disk at most 5 %, 3 times in a row", [{ operator: "<=", threshold: 5, interval: 1, for: 3 }, FREE_DISK]],
   ["p99(duration) less than 350 ms in 5 min", [{ operator: "<", threshold: 350, interval: 5 }, P99]],
 ];
 
@@ -149,6 +159,10 @@ const ADDRESSES: readonly (readonly [string, Partial<AlertDraft>])[] = [
   ],
   ["?severity=loud&operator=%3D%3D&interval=0&for=61&limit=x&threshold=-1", {}],
   ["?muted=yes", {}],
+  ["?kind=disk", ON_DISK],
+  ["?kind=disk&operator=%3E&threshold=100&repeat=60", { ...ON_DISK, repeat: "60" }],
+  ["?kind=disk&operator=%3C%3D&threshold=5", { ...ON_DISK, operator: "<=", threshold: "5" }],
+  ["?kind=memory", {}],
   ["?muted=1&repeat=10080", { muted: true, repeat: "10080" }],
   ["?columns=path&last=7d&event=evt_1", {}],
 ];
@@ -193,7 +207,8 @@ t.test("an address keeps a draft, and an alert does", (t) => {
 t.test("what is sent, and what is refused before", (t) => {
   const whole = { ...NEW_ALERT, name: " Errors ", query: " error ", notification: "n1" };
   t.same(alertOf(whole, "shop"), {
-    ...{ project_id: "shop", name: "Errors", description: "", query: "error", severity: "error", operator: ">" },
+    ...{ project_id: "shop", name: "Errors", description: "", kind: "events", query: "error" },
+    ...{ severity: "error", operator: ">" },
     ...{ threshold: 10, interval: 5, for: 1, recover: 1, repeat: 0, limit: 10, notification_id: "n1", muted: false },
   });
   const rows: readonly (readonly [Partial<AlertDraft>, string | undefined])[] = [
@@ -204,6 +219,9 @@ t.test("what is sent, and what is refused before", (t) => {
     [{ interval: "1441" }, "alert.interval: write a whole number, from 1 to 1440"],
     [{ for: "" }, "alert.for: write a whole number, from 1 to 60"],
     [{ name: "  " }, "alert.name: give it a name: messages begin with it"],
+    [{ ...ON_DISK, threshold: "99" }, undefined],
+    [{ ...ON_DISK, threshold: "0" }, "alert.threshold: write a whole number, from 1 to 99"],
+    [{ ...ON_DISK, threshold: "100" }, "alert.threshold: write a whole number, from 1 to 99"],
     [{ notification: "" }, "alert.notification_id: choose who is notified, or create a notification"],
   ];
   for (const [part, wanted] of rows) t.equal(problemIn({ ...whole, ...part }), wanted, JSON.stringify(part));

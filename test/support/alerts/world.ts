@@ -122,7 +122,9 @@ export async function openWorld(
       return one;
     },
     add: (alert = {}, team_id = FIRST_TEAM) =>
-      inTransaction((db) => addAlert(db, team_id, { ...alertIn(project_id, notification_id), ...alert }, now())),
+      inTransaction(
+        async (db) => (await addAlert(db, team_id, { ...alertIn(project_id, notification_id), ...alert }, now())).id,
+      ),
     team: (name) => inTransaction((db) => addTeam(db, { name }, now())),
     async project(team_id, name) {
       const { id, events_key } = await addProject(records.db, team_id, { name }, now());

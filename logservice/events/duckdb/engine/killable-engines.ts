@@ -9,11 +9,11 @@ import { StoreError, storeClosed } from "../../store.ts";
 import type { Columns } from "../connection-pool.ts";
 import type { EngineAnswer, EngineJob, EngineRequest } from "./engine-protocol.ts";
 
-/** Who asks: the evaluation of alerts has processes of its own, so that the queries of people do not hold it up. */
-export type EngineLane = "alerts" | "people";
+/** Who asks: the evaluation of alerts and tails have processes of their own, so that the queries of people do not hold them up. */
+export type EngineLane = "alerts" | "people" | "tails";
 
-/** Processes at once. The evaluation has two readers; people had three connections before. */
-const MOST: Readonly<Record<EngineLane, number>> = { alerts: 2, people: 3 };
+/** Processes at once. The evaluation has two readers; people had three connections before; tails have a piece each in turn. */
+const MOST: Readonly<Record<EngineLane, number>> = { alerts: 2, people: 3, tails: 2 };
 /** A process that nobody uses has some eighty megabytes. */
 const IDLE_MS = 15_000;
 const MOST_IDLE = 2;
@@ -27,8 +27,8 @@ export class KillableEngines {
   readonly #clock: Clock;
   readonly #idle: EngineProcess[] = [];
   readonly #all = new Set<EngineProcess>();
-  readonly #used: Record<EngineLane, number> = { alerts: 0, people: 0 };
-  readonly #waiting: Record<EngineLane, (() => void)[]> = { alerts: [], people: [] };
+  readonly #used: Record<EngineLane, number> = { alerts: 0, people: 0, tails: 0 };
+  readonly #waiting: Record<EngineLane, (() => void)[]> = { alerts: [], people: [], tails: [] };
   #isClosed = false;
 
   /** `spill` is a folder for what does not fit into their memory. */
