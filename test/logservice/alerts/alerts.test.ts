@@ -1,7 +1,7 @@
 // Alerts from the events to what is to be told, over both engines and with a clock that the test sets.
 import t from "tap";
 import { ReaderTurns } from "../../../logservice/alerts/reader-turns.ts";
-import type { EventsStore } from "../../../logservice/events/store.ts";
+import type { DiskRoom, EventsStore } from "../../../logservice/events/store.ts";
 import { BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
 import { clockAt } from "../../support/clock-at.ts";
 import { until } from "../../support/until.ts";
@@ -654,8 +654,8 @@ t.test("an alert of before there was an evaluation begins with the next slot", a
 });
 
 t.test("the disk: told once when too little is free, and once when it is well again", async (t) => {
-  let disk: () => Promise<{ freeBytes: number; totalBytes: number }> = async () => of(40);
-  const of = (percent: number) => ({ freeBytes: percent * 1_000, totalBytes: 100_000 });
+  let disk: () => Promise<DiskRoom> = async () => of(40);
+  const of = (percent: number) => ({ freeBytes: percent * 1_000, totalBytes: 100_000, isFull: false });
   let searches = 0;
   const world = await openWorld(t, {
     around: (events) => ({
@@ -696,7 +696,7 @@ t.test("the disk: told once when too little is free, and once when it is well ag
 
   for (const [minute, broken] of [
     () => Promise.reject(new Error("gone")),
-    () => Promise.resolve({ freeBytes: 0, totalBytes: 0 }),
+    () => Promise.resolve({ freeBytes: 0, totalBytes: 0, isFull: false }),
     () => Promise.reject(new Error("gone")),
   ].entries()) {
     disk = broken;
