@@ -134,6 +134,7 @@ export function AlertForm(props: AlertFormProps) {
           </p>
           <Preview
             alert={isWhole ? alertOf(draft, projectId) : undefined}
+            isEmpty={draft.query.trim() === ""}
             why={
               draft.query.trim() === ""
                 ? "Write a query to see when the alert would have triggered."

@@ -14,13 +14,25 @@ import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
 
-/** When an alert would have triggered in the last 7 days. `why` says why that is not known while there is no alert. */
-export function Preview({ alert, why }: { readonly alert: AlertInput | undefined; readonly why: string }) {
+/** When an alert would have triggered in the last 7 days. `why` says why that is not known while there is no alert; `isEmpty` if there is no query. */
+export function Preview({
+  alert,
+  why,
+  isEmpty,
+}: {
+  readonly alert: AlertInput | undefined;
+  readonly why: string;
+  readonly isEmpty: boolean;
+}) {
   const replayed = useReplay(alert);
   const replay = replayed.value.value;
   const error = replayed.error.value;
   return (
-    <section class="preview" aria-labelledby="preview" aria-busy={replayed.isLoading.value}>
+    <section
+      class={isEmpty ? "preview empty-query" : "preview"}
+      aria-labelledby="preview"
+      aria-busy={replayed.isLoading.value}
+    >
       <h2 id="preview">The last 7 days with this alert</h2>
       {alert === undefined ? (
         <p class="hint">{why}</p>

@@ -8,7 +8,7 @@ import { columnLayout } from "./column-widths.ts";
 import { EventHead } from "./event-head.tsx";
 import { EventRow } from "./event-row.tsx";
 import { ListNote } from "./list-note.tsx";
-import { commonFields, isCommon, LEAST_EVENTS } from "./row-line.ts";
+import { commonFields, isCommon, LEAST_EVENTS, settledFields } from "./row-line.ts";
 import type { ListView } from "./use-list.ts";
 
 export interface EventListProps {
@@ -61,6 +61,7 @@ export function EventList(props: EventListProps) {
     return { "--event-columns": tracks, "--list-width": `${least}px` };
   }, [hasDay, columns.join("\n"), sample, isEmpty]);
   const [common, meet] = useCommon(sample, arrived, () => redraw((n) => n + 1));
+  const settledOf = useMemo(() => settledFields(sample ?? arrived), [sample, arrived.length >= LEAST_EVENTS]);
   const fold = list.fold();
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);
@@ -126,6 +127,7 @@ export function EventList(props: EventListProps) {
               request={event && fold.requestOf(event)}
               columns={columns}
               common={common}
+              settled={event && settledOf(event)}
               hasDay={hasDay}
               isNarrow={isNarrow.value}
               isWrapped={isWrapped}

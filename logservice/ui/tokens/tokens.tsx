@@ -72,7 +72,7 @@ export function Tokens() {
                       ))}
                     </span>
                   </td>
-                  <td>
+                  <td class={token.created_by ? "wide" : undefined}>
                     <Created token={token} />
                   </td>
                   <td>

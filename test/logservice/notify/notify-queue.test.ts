@@ -152,7 +152,7 @@ t.test("given up after a day", slow(), async (t) => {
     { status: "failed", failure: reason, attempts: 7 },
     { status: "failed", failure: reason, attempts: 1 },
     { status: "failed", failure: reason, attempts: 7 },
-    { status: "failed", failure: "not told, since the beginning of the episode was never delivered", attempts: 0 },
+    { status: "failed", failure: "not sent, because the trigger message was never delivered", attempts: 0 },
   ]);
   t.equal(linesOf(receiver).at(-1), "resolved w", "a program may have taken the trigger");
 

@@ -377,10 +377,7 @@ t.test("notifications: what is sent, and what is refused before", (t) => {
   );
   t.equal(notificationProblem(chat, true), "notification.slack_webhook_url: paste the address of the webhook");
   t.equal(notificationProblem(chat, false), undefined);
-  t.equal(
-    notificationProblem({ ...chat, name: "" }, false),
-    "notification.name: give it a name, by which alerts choose it",
-  );
+  t.equal(notificationProblem({ ...chat, name: "" }, false), "notification.name: give it a name; alerts refer to it");
   t.equal(maskOf({ type: "webhook", webhook_url: "https://x.org/****" } as Notification), "https://x.org/****");
   t.equal(maskOf({ type: "email", webhook_url: "" } as Notification), "");
   t.match(missingFor("email", { isMailing: false, isTexting: true }), /--smtp/);
