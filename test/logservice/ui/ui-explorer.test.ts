@@ -490,7 +490,7 @@ t.test("the levels of a bar share its height", async (t) => {
         ["error", 3],
         ["emergency", 3],
       ],
-      "info 1, error 1, emergency 1",
+      "info 2, error 1, emergency 1",
     ],
     [
       "all of few events are errors",
@@ -498,7 +498,7 @@ t.test("the levels of a bar share its height", async (t) => {
         ["error", 6],
         ["critical", 6],
       ],
-      "error 1.5, critical 1.5",
+      "error 2, critical 2",
     ],
     [
       "few events without errors",
@@ -506,7 +506,7 @@ t.test("the levels of a bar share its height", async (t) => {
         ["debug", 1],
         ["info", 2],
       ],
-      "debug 1, info 2",
+      "debug 1.33, info 2.67",
     ],
     [
       "each level of few events",
