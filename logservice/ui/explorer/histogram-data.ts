@@ -75,7 +75,7 @@ export function barsOf({ steps, stepMs }: Histogram, { startMs, stopMs }: RowRan
 
 /** A bar with events is at least so high, in pixels. */
 const LEAST_PX = 4;
-/** Of a bar that is high enough, a single error among thousands of other events has so many pixels. */
+/** Pixels of a single error among thousands of other events, in a bar of at least HIGH_PX. */
 const LEAST_BAD_PX = 2;
 const HIGH_PX = 16;
 
