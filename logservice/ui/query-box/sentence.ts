@@ -1,4 +1,4 @@
-import { PIPE_WORDS } from "../../../grammar/query/pipe-words.ts";
+import { PIPE_WORDS } from "../../../grammar/query/reference.ts";
 
 /** A function, or a word of the language: it is written small, wherever it is. */
 const WRITTEN_SMALL = new RegExp(`^(?:\\w+\\(|(?:${[...PIPE_WORDS, "by", "as", "and", "or", "not"].join("|")})\\b)`);
