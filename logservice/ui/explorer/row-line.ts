@@ -88,7 +88,7 @@ export function commonFields(events: readonly Event[]): ReadonlyMap<string, stri
 /** Fields that say what an event is of, as `tool` and most senders name them. */
 const SOURCE_FIELDS = ["app", "service", "project", "stage"];
 
-/** What sent an event, as a text to compare. */
+/** The source of an event, as a text to compare. */
 const sourceOf = ({ fields }: Event): string =>
   JSON.stringify(SOURCE_FIELDS.map((name) => (Object.hasOwn(fields, name) ? textOfValue(fields[name]) : "")));
 

@@ -177,7 +177,7 @@ t.test("a target that refuses", async (t) => {
   await pass(0);
   t.match(await world.deliveries(), [
     { status: "failed", failure: "the target answered with status 404", attempts: 1 },
-    { status: "failed", failure: /^not told/, attempts: 0 },
+    { status: "failed", failure: /^not sent/, attempts: 0 },
     { status: "failed" },
   ]);
   receiver.behave({ status: 200 });
