@@ -132,15 +132,7 @@ export function AlertForm(props: AlertFormProps) {
           <p class="summary-words" role="status">
             {summary ?? "Write whole numbers for the threshold and the interval."}
           </p>
-          <Preview
-            alert={isWhole ? alertOf(draft, projectId) : undefined}
-            isEmpty={draft.query.trim() === ""}
-            why={
-              draft.query.trim() === ""
-                ? "Write a query to see when the alert would have triggered."
-                : "Fix the query or the numbers to see when the alert would have triggered."
-            }
-          />
+          <Preview alert={isWhole ? alertOf(draft, projectId) : undefined} isEmpty={draft.query.trim() === ""} />
           <div class="field-row two">
             <TextField
               label="Name"

@@ -15,16 +15,8 @@ import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
 
-/** When an alert would have triggered in the last 7 days. `why` says why that is not known while there is no alert; `isEmpty` if there is no query. */
-export function Preview({
-  alert,
-  why,
-  isEmpty,
-}: {
-  readonly alert: AlertInput | undefined;
-  readonly why: string;
-  readonly isEmpty: boolean;
-}) {
+/** When an alert would have triggered in the last 7 days. Undefined while the draft is not whole; `isEmpty` if it has no query. */
+export function Preview({ alert, isEmpty }: { readonly alert: AlertInput | undefined; readonly isEmpty: boolean }) {
   const replayed = useReplay(alert);
   const replay = replayed.value.value;
   const error = replayed.error.value;
@@ -36,7 +28,9 @@ export function Preview({
     >
       <h2 id="preview">The last 7 days with this alert</h2>
       {alert === undefined ? (
-        <p class="hint">{why}</p>
+        <p class="hint">
+          {isEmpty ? "Write a query" : "Fix the query or the numbers"} to see when the alert would have triggered.
+        </p>
       ) : error instanceof RpcFailure && error.type === "timeout" ? (
         <p class="note warning" role="status">
           7 days of this alert take too long to replay: its query is asked for each interval. The alert itself asks for
