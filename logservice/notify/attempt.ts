@@ -92,7 +92,7 @@ async function withoutDropped({ records, clock }: AttemptOptions, { target, deli
   return rest;
 }
 
-const NEVER_TOLD = "not told, since the beginning of the episode was never delivered";
+const NEVER_TOLD = "not sent, because the trigger message was never delivered";
 
 /** The recipients that may be told: all, or those that have what comes before. */
 async function openRecipients({ records }: AttemptOptions, { target, heldUpBy }: Attempt): Promise<readonly string[]> {

@@ -123,7 +123,7 @@ t.test("hover", (t) => {
     ['path = "/a" | stats av¦g(duration) as mean by path', "avg", "The mean of the numbers."],
     ["| stats avg(duration) as mean by path | where me¦an > 1s", "mean", "The column mean (number, ms): the mean of"],
     ['path = "/é" | top 5 pa¦th', "path", "The path that the client requested"],
-    ["| coun¦t by path", "count", "Then their number for each path."],
+    ["| coun¦t by path", "count", "Then the count for each path."],
   ];
   for (const [marked, on, says] of rows) {
     for (const { document, offset } of placesOf(marked)) {

@@ -101,7 +101,7 @@ const PAGES: Readonly<Record<string, PageRow>> = {
     shows: "Role",
     open: (window) => window.press("button", "Invite member"),
   },
-  usage: { path: () => `/t/${TEAM}/usage`, shows: "free of" },
+  usage: { path: () => `/t/${TEAM}/usage`, shows: "used on the disk" },
   audit: { path: () => `/t/${TEAM}/audit`, shows: "created the project" },
   "the query language": { path: () => "/help/language", shows: "status" },
   find: { path: () => `${P}/events`, shows: "Query language", open: (window) => window.keys("Control+k") },
@@ -542,7 +542,7 @@ t.test(
     const chosen = () => window.text('.event[aria-selected="true"] .message');
     await window.open(`${world.service.url}/t/${TEAM}/p/${project_id}/events`);
     await window.shows("161 events", ".summary");
-    await window.shows("80 requests folded", ".list-note");
+    await window.shows("80 requests merged with their responses", ".list-note");
     t.match(await window.text(".list-note"), "In every row: stage=production");
     t.same((await rows()).slice(0, 3), ["GET /80", "GET /79 200 6 B", "GET /78 200 6 B"]);
     await window.focus("grid", "Events, newest first");
@@ -562,14 +562,14 @@ t.test(
     await window.press("button", "Older event");
     await window.shows("GET /0 200 6 B", ".detail h2");
     await window.press("button", "Close event");
-    await window.press("button", "Show apart");
+    await window.press("button", "Show separately");
     await window.focus("grid", "Events, newest first");
     await window.keys("Home");
     await window.until("the requests", async () => (await rows())[2] === "GET /79");
     await window.driver.reload();
-    await window.shows("Fold 80 requests", ".list-note");
+    await window.shows("Merge 80 requests", ".list-note");
     t.same((await rows()).slice(0, 3), ["GET /80", "GET /79 200 6 B", "GET /79"], "it stays");
-    await window.press("button", "Fold 80 requests");
+    await window.press("button", "Merge 80 requests");
     await window.until("the responses", async () => (await rows())[2] === "GET /78 200 6 B");
     t.same(world.faults(), [], "nothing went wrong unseen");
   },

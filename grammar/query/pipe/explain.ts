@@ -17,13 +17,14 @@ export const explainPipes = (pipes: readonly Pipe[]): string[] =>
 function inWords(pipe: Pipe, input: PipeInput): string {
   switch (pipe.kind) {
     case "count":
-      return `Then their number${by(pipe.by)}`;
+      return `Then the count${by(pipe.by)}`;
     case "stats":
       return `Then ${pipe.aggregates.map(aggregate).join(", ")}${by(pipe.by)}`;
     case "timeseries": {
-      const step = pipe.step?.kind === "number" ? `each ${formatDuration(pipe.step.value)}` : "each step of time";
-      const values = pipe.aggregates.length === 0 ? "their number" : pipe.aggregates.map(aggregate).join(", ");
-      return `Then ${values} for ${step}${by(pipe.by)}`;
+      const step = pipe.step?.kind === "number" ? spokenDuration(pipe.step.value) : "step of time";
+      const values = pipe.aggregates.length === 0 ? "the count" : pipe.aggregates.map(aggregate).join(", ");
+      const per = [step, ...pipe.by.map(printField)];
+      return `Then ${values} per ${[per.slice(0, -1).join(", "), per.at(-1)].filter(Boolean).join(" and ")}`;
     }
     case "top":
       return `Then the ${pipe.count?.value ?? 10} most frequent values of ${printField(pipe.column)}`;
@@ -49,6 +50,12 @@ function firstOf({ column, direction }: SortKey, input: PipeInput): string {
   return isDescending ? ", the greatest first" : "";
 }
 
+/** `5 min`, `1 h 30 min` */
+const spokenDuration = (ms: number) =>
+  formatDuration(ms)
+    .replace(/(\d+)([a-z]+)/g, (_, count: string, unit: string) => `${count} ${unit === "m" ? "min" : unit} `)
+    .trim();
+
 const list = (columns: readonly Column[]) => columns.map(printField).join(", ");
 
 const by = (columns: readonly Column[]) => (columns.length === 0 ? "" : ` for each ${list(columns)}`);
@@ -59,9 +66,9 @@ function aggregate({ call, as }: Aggregate): string {
   const named = as === undefined ? "" : ` as ${as.name}`;
   switch (kind?.name) {
     case "count":
-      return `${of === "" ? "their number" : `the number of those with ${of}`}${named}`;
+      return `${of === "" ? "the count" : `the number of those with ${of}`}${named}`;
     case "rate":
-      return `their number a second${named}`;
+      return `the count per second${named}`;
     case "sum":
       return `the sum of ${of}${named}`;
     case "avg":

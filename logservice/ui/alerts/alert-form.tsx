@@ -130,14 +130,7 @@ export function AlertForm(props: AlertFormProps) {
             {summary ?? "Write whole numbers for the threshold and the interval."}
           </p>
           {draft.kind === "events" && (
-            <Preview
-              alert={isWhole ? alertOf(draft, projectId) : undefined}
-              why={
-                draft.query.trim() === ""
-                  ? "Write a query to see when the alert would have triggered."
-                  : "Fix the query or the numbers to see when the alert would have triggered."
-              }
-            />
+            <Preview alert={isWhole ? alertOf(draft, projectId) : undefined} isEmpty={draft.query.trim() === ""} />
           )}
           <div class="field-row two">
             <TextField

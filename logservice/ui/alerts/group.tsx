@@ -6,7 +6,7 @@ export function AlertGroup({ of }: { readonly of: readonly AlertGroupValue[] }) 
   if (of.length === 0) return null;
   return (
     <code class="group">
-      <Text text={of.map(({ name, value }) => `${name}=${value === null ? "none" : value}`).join(", ")} />
+      <Text text={of.map(({ name, value }) => `${name}=${value === null ? "(none)" : value}`).join(", ")} />
     </code>
   );
 }

@@ -59,17 +59,44 @@ export function spansOf(episodes: Preview["episodes"], { startMs, stopMs }: Time
 
 export interface StripBar {
   readonly startMs: number;
-  readonly total: number;
+  /** The greatest count of a step. */
+  readonly most: number;
 }
 
-/** The events of a range by time, of all levels together. */
-export function stripBars(points: readonly LevelPoint[], { startMs, stopMs }: Times, most: number) {
-  const { stepMs, starts } = histogramSteps(startMs, stopMs, most);
+interface StripOptions extends Times {
+  /** So many steps were asked for at most; a step is an interval of the alert if the service counts in such steps. */
+  readonly mostSteps: number;
+  readonly mostBars: number;
+  readonly intervalMs: number;
+  readonly episodes: Preview["episodes"];
+}
+
+/** The strip is at least so many intervals wide. */
+const LEAST_INTERVALS = 12;
+
+/**
+ * The events of a range by time, of all levels together, from the first event or episode on: as the greatest count of the
+ * steps in each bar, so that it can be compared with a threshold.
+ */
+export function stripBars(points: readonly LevelPoint[], options: StripOptions) {
+  const { startMs, stopMs, mostSteps, mostBars, intervalMs, episodes } = options;
+  const { stepMs, starts } = histogramSteps(startMs, stopMs, mostSteps);
   const totals = new Map<number, number>();
   for (const { timestamp, count: eventCount } of points) {
+    if (eventCount === 0) continue;
     const at = Date.parse(timestamp);
     totals.set(at, (totals.get(at) ?? 0) + eventCount);
   }
-  const bars: readonly StripBar[] = starts.map((at) => ({ startMs: at, total: totals.get(at) ?? 0 }));
-  return { stepMs, bars, most: bars.reduce((max, { total }) => Math.max(max, total), 0) };
+  const triggered = episodes.map(({ triggered_at }) => Date.parse(triggered_at));
+  const first = Math.min(stopMs - LEAST_INTERVALS * intervalMs, ...totals.keys(), ...triggered);
+  const times: Times = { startMs: Math.max(startMs, first), stopMs };
+  const drawn = starts.filter((at) => at + stepMs > times.startMs);
+  const perBar = Math.max(1, Math.ceil(drawn.length / mostBars));
+  const bars: readonly StripBar[] = drawn
+    .filter((_, i) => i % perBar === 0)
+    .map((at, i) => {
+      const own = drawn.slice(i * perBar, (i + 1) * perBar);
+      return { startMs: at, most: Math.max(...own.map((step) => totals.get(step) ?? 0)) };
+    });
+  return { times, stepMs, barMs: stepMs * perBar, bars, most: bars.reduce((max, { most }) => Math.max(max, most), 0) };
 }

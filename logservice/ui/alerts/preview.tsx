@@ -1,4 +1,5 @@
 import { useState } from "preact/hooks";
+import { withoutPipes } from "../../../grammar/query/edit.ts";
 import type { AlertInput } from "../../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
 import { pathOf } from "../../address/page.ts";
@@ -14,16 +15,22 @@ import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
 
-/** When an alert would have triggered in the last 7 days. `why` says why that is not known while there is no alert. */
-export function Preview({ alert, why }: { readonly alert: AlertInput | undefined; readonly why: string }) {
+/** When an alert would have triggered in the last 7 days. Undefined while the draft is not whole; `isEmpty` if it has no query. */
+export function Preview({ alert, isEmpty }: { readonly alert: AlertInput | undefined; readonly isEmpty: boolean }) {
   const replayed = useReplay(alert);
   const replay = replayed.value.value;
   const error = replayed.error.value;
   return (
-    <section class="preview" aria-labelledby="preview" aria-busy={replayed.isLoading.value}>
+    <section
+      class={isEmpty ? "preview empty-query" : "preview"}
+      aria-labelledby="preview"
+      aria-busy={replayed.isLoading.value}
+    >
       <h2 id="preview">The last 7 days with this alert</h2>
       {alert === undefined ? (
-        <p class="hint">{why}</p>
+        <p class="hint">
+          {isEmpty ? "Write a query" : "Fix the query or the numbers"} to see when the alert would have triggered.
+        </p>
       ) : error instanceof RpcFailure && error.type === "timeout" ? (
         <p class="note warning" role="status">
           7 days of this alert take too long to replay: its query is asked for each interval. The alert itself asks for
@@ -115,7 +122,13 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
 const STRIP_PX = 700;
 
 /** The events that match by time, on a ground that shows when the alert is triggered. The list below says it in words. */
-function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
+function Strip({ of: { alert, preview, strip } }: { readonly of: Replayed }) {
+  const { times } = strip;
+  const threshold = alert.threshold ?? 0;
+  // Only what is counted for each interval can be compared with the threshold.
+  const isCount = strip.stepMs === (alert.interval ?? 5) * 60_000 && withoutPipes(alert.query) === alert.query;
+  const top = isCount ? Math.max(strip.most, threshold) : strip.most;
+  const heightOf = (value: number) => (value / Math.max(1, top)) * 92;
   const span = times.stopMs - times.startMs;
   const share = (ms: number) => Math.max(0, Math.min(1, (ms - times.startMs) / span)) * 1000;
   const spans = spansOf(preview.episodes, times);
@@ -133,11 +146,11 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
               height="100"
             />
           ))}
-          {strip.bars.map(({ startMs, total }) => {
-            if (total === 0) return null;
+          {strip.bars.map(({ startMs, most }) => {
+            if (most === 0) return null;
             const left = share(startMs);
-            const width = share(startMs + strip.stepMs) - left;
-            const height = Math.max(2, (total / strip.most) * 92);
+            const width = share(startMs + strip.barMs) - left;
+            const height = Math.max(2, heightOf(most));
             return (
               <rect
                 key={startMs}
@@ -149,6 +162,15 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
               />
             );
           })}
+          {isCount && (
+            <line
+              class="strip-threshold"
+              x2="1000"
+              y1={100 - heightOf(threshold)}
+              y2={100 - heightOf(threshold)}
+              vector-effect="non-scaling-stroke"
+            />
+          )}
           {spans.map(({ startMs, stopMs }) => (
             <rect
               key={startMs}
@@ -162,7 +184,7 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
         </svg>
       </div>
       <div class="axis">
-        {ticksOf(times, strip.stepMs, STRIP_PX).map(({ at, text }) => (
+        {ticksOf(times, strip.barMs, STRIP_PX).map(({ at, text }) => (
           <span key={at} style={{ left: `${at * 100}%` }}>
             {text}
           </span>
@@ -173,6 +195,11 @@ function Strip({ of: { times, preview, strip } }: { readonly of: Replayed }) {
           <span class="swatch bar-info" /> matching events, at most {count(strip.most)}{" "}
           {strip.stepMs === 3_600_000 ? "an hour" : `per ${longDuration(strip.stepMs)}`}
         </span>
+        {isCount && (
+          <span>
+            <span class="swatch strip-threshold" /> threshold {count(threshold)}
+          </span>
+        )}
         <span>
           <span class="swatch bar-error" /> triggered
         </span>

@@ -19,6 +19,8 @@ export interface Replayed {
 const REPLAYED_MS = 7 * 86_400_000;
 /** An hour each, and one more if the range begins within an hour. */
 const BARS = 170;
+/** So many steps the service counts at most. */
+const MOST_STEPS = 10_000;
 /** The replay begins after this pause: before, the person is still typing. */
 const PAUSE_MS = 700;
 
@@ -48,15 +50,20 @@ async function replay(alert: AlertInput, signal: AbortSignal): Promise<Replayed>
   const range = { start: new Date(times.startMs).toISOString(), stop: new Date(stopMs).toISOString() };
   const query = withoutPipes(alert.query ?? "") ?? "";
   const { project_id } = alert;
+  const intervalMs = (alert.interval ?? 5) * 60_000;
+  // An interval each, and one more if the range begins within an interval.
+  const mostSteps = Math.min(MOST_STEPS, Math.max(BARS, Math.ceil(REPLAYED_MS / intervalMs) + 1));
   // A replay needs neither, and the service wants them.
   const whole = { ...alert, name: alert.name || "preview", notification_id: alert.notification_id || "none" };
   const [preview, { points }] = await Promise.all([
     call("preview_alert", { alert: whole, ...range }, { signal }),
     call(
       "get_level_timeseries",
-      { project_id, ...rangeTexts(times), ...(query !== "" && { query }), max_points: BARS },
+      { project_id, ...rangeTexts(times), ...(query !== "" && { query }), max_points: mostSteps },
       { signal },
     ),
   ]);
-  return { times, preview, strip: stripBars(points, times, BARS), alert };
+  const { episodes } = preview;
+  const strip = stripBars(points, { ...times, mostSteps, mostBars: BARS, intervalMs, episodes });
+  return { times, preview, strip, alert };
 }

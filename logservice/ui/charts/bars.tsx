@@ -2,7 +2,7 @@ import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { count } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
 import { cellNumberText } from "./cell.tsx";
-import { cellText, groupColumns, groupOfRow, numberColumns, type ResultGroup } from "./drawing.ts";
+import { cellText, groupColumns, groupOfRow, NONE_TEXT, numberColumns, type ResultGroup } from "./drawing.ts";
 
 /** So many bars are drawn. */
 const MOST = 200;
@@ -34,7 +34,7 @@ export function BarChart({ of, onFilter }: BarChartProps) {
             key={i}
             name={names[i]!}
             share={Math.abs(values[i]!) / most}
-            number={row[at] === null ? "none" : cellNumberText(values[i]!, column)}
+            number={row[at] === null ? NONE_TEXT : cellNumberText(values[i]!, column)}
             onPress={pressOf(groupOfRow(of, row), onFilter)}
           />
         ))}

@@ -1,7 +1,7 @@
 import type { AggregateColumn } from "../../../schema/rpc.generated.ts";
 import { bytes, duration, number, timeText } from "../kit/format.ts";
 import { Text } from "../kit/text.tsx";
-import { cellText } from "./drawing.ts";
+import { cellText, NONE_TEXT } from "./drawing.ts";
 
 /** A number of a result in its unit. */
 export function cellNumberText(value: number, { unit, is_estimate }: AggregateColumn): string {
@@ -12,7 +12,7 @@ export function cellNumberText(value: number, { unit, is_estimate }: AggregateCo
 /** A cell of a result. */
 export function ResultCell({ value, column }: { readonly value: unknown; readonly column: AggregateColumn }) {
   if (value === "") return <span class="none">""</span>;
-  if (value === null) return <span class="none">none</span>;
+  if (value === null) return <span class="none">{NONE_TEXT}</span>;
   if (column.type === "time" && typeof value === "string")
     return <time dateTime={value}>{timeText(Date.parse(value))}</time>;
   if (typeof value === "number" && (column.type === "number" || column.unit !== ""))

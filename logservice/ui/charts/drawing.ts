@@ -98,8 +98,11 @@ function wholeSteps(times: number[], { startMs, stopMs }: { readonly startMs: nu
   return times.filter((time) => time >= startMs && time + stepMs <= stopMs + 1);
 }
 
-/** A cell as a text. */
+/** The text of a cell without a value. */
+export const NONE_TEXT = "(none)";
+
+/** A cell as a text. The text that says that there is none has quotes. */
 export function cellText(value: unknown): string {
-  if (value === null || value === undefined) return "(none)";
-  return typeof value === "string" ? value : JSON.stringify(value);
+  if (value === null || value === undefined) return NONE_TEXT;
+  return typeof value === "string" && value !== NONE_TEXT ? value : JSON.stringify(value);
 }

@@ -6,7 +6,7 @@ import { isSystemDark } from "../kit/dark.ts";
 import { count, timeParts, timeText } from "../kit/format.ts";
 import { visibleText } from "../kit/visible.ts";
 import { cellNumberText } from "./cell.tsx";
-import { numberColumns, seriesOf } from "./drawing.ts";
+import { NONE_TEXT, numberColumns, seriesOf } from "./drawing.ts";
 
 /** Most of a screen for a chart that is the page. */
 const heightOf = () => Math.max(260, Math.min(560, Math.round(innerHeight * 0.45)));
@@ -65,7 +65,7 @@ export function LineChart({ of, range, onZoom }: LineChartProps) {
             points: { show: times.length < 60, size: 5 },
             // Without the mouse over the chart there is no index.
             value: (_: uPlot, value: number | null, __: number, index: number | null) =>
-              index === null ? "" : value === null ? "none" : cellNumberText(value, column),
+              index === null ? "" : value === null ? NONE_TEXT : cellNumberText(value, column),
           })),
         ],
         legend: { live: true },
@@ -99,7 +99,7 @@ export function LineChart({ of, range, onZoom }: LineChartProps) {
           `${series.length} lines over time: ${series.map(({ name }) => name).join(", ")}. The table shows the same numbers.`,
         )}
       />
-      {isCut && <p class="hint">Steps that the range cuts off are not drawn; the table has them.</p>}
+      {isCut && <p class="hint">Incomplete steps at the edges are only in the table.</p>}
       {of.truncated && (
         <p class="note warning">
           There are more rows than can be drawn: a part of the range is missing. Use a longer step or fewer groups.

@@ -8,7 +8,7 @@ import { columnLayout } from "./column-widths.ts";
 import { EventHead } from "./event-head.tsx";
 import { EventRow } from "./event-row.tsx";
 import { ListNote } from "./list-note.tsx";
-import { commonFields, isCommon, LEAST_EVENTS } from "./row-line.ts";
+import { commonFields, isCommon, LEAST_EVENTS, settledFields } from "./row-line.ts";
 import type { ListView } from "./use-list.ts";
 
 export interface EventListProps {
@@ -60,7 +60,7 @@ export function EventList(props: EventListProps) {
     const { tracks, least } = columnLayout(columns, sample ?? arrived.slice(0, 100), hasDay);
     return { "--event-columns": tracks, "--list-width": `${least}px` };
   }, [hasDay, columns.join("\n"), sample, isEmpty]);
-  const [common, meet] = useCommon(sample, arrived, () => redraw((n) => n + 1));
+  const [common, fieldsOf] = useCommon(sample, arrived, () => redraw((n) => n + 1));
   const fold = list.fold();
   // Keys may come faster than the list is drawn.
   const latest = useRef(chosen);
@@ -119,13 +119,12 @@ export function EventList(props: EventListProps) {
         onKeyDown={onKeyDown}
         row={(index) => {
           const event = at(index);
-          if (event !== undefined) meet(event);
           return (
             <EventRow
               event={event}
               request={event && fold.requestOf(event)}
               columns={columns}
-              common={common}
+              {...fieldsOf(event)}
               hasDay={hasDay}
               isNarrow={isNarrow.value}
               isWrapped={isWrapped}
@@ -145,19 +144,26 @@ function shownNear({ isHidden, shownFrom }: ListView, row: number, by: number): 
 
 const NO_COMMON: ReadonlyMap<string, string> = new Map();
 
+interface SharedFields {
+  readonly common: ReadonlyMap<string, string>;
+  readonly settled: ReadonlyMap<string, string> | undefined;
+}
+
 /**
  * The fields that all rows have in common, by those that were read first or else have arrived, and a function for each event
- * that is drawn: one that lacks such a field, or has another value, ends that.
+ * that is drawn: one that lacks such a field, or has another value, ends that. It gives the fields that others share with it.
  */
 function useCommon(
   sample: readonly Event[] | undefined,
   arrived: readonly Event[],
   changed: () => void,
-): readonly [ReadonlyMap<string, string>, (event: Event) => void] {
+): readonly [ReadonlyMap<string, string>, (event: Event | undefined) => SharedFields] {
   const isEnough = arrived.length >= LEAST_EVENTS;
   const common = useMemo(() => new Map(commonFields(sample ?? arrived)), [sample, isEnough]);
+  const settledOf = useMemo(() => settledFields(sample ?? arrived), [sample, isEnough]);
   const awaited = useRef(0);
-  const meet = (event: Event): void => {
+  const fieldsOf = (event: Event | undefined): SharedFields => {
+    if (event === undefined) return { common, settled: undefined };
     for (const [name, text] of common) {
       if (isCommon(event, name, text)) continue;
       common.delete(name);
@@ -165,6 +171,7 @@ function useCommon(
       cancelAnimationFrame(awaited.current);
       awaited.current = requestAnimationFrame(changed);
     }
+    return { common, settled: settledOf(event) };
   };
-  return [common, meet];
+  return [common, fieldsOf];
 }

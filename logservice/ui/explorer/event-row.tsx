@@ -12,6 +12,8 @@ export interface EventRowProps {
   readonly columns: readonly string[];
   /** The fields that all rows have with the same value. */
   readonly common: ReadonlyMap<string, string>;
+  /** The fields that others of the same source have with the same value. */
+  readonly settled: ReadonlyMap<string, string> | undefined;
   /** Whether the rows are of more than one day. */
   readonly hasDay: boolean;
   /** Whether the columns are in a line of their own, with their names, for want of room. */
@@ -24,7 +26,7 @@ const MOST_IN_LINE = 1_000;
 const MOST_WRAPPED = 3_000;
 
 /** An event as a row of the list: its time, level, chosen columns, summary, and fields as room allows. */
-export function EventRow({ event, request, columns, common, hasDay, isNarrow, isWrapped }: EventRowProps) {
+export function EventRow({ event, request, columns, common, settled, hasDay, isNarrow, isWrapped }: EventRowProps) {
   if (event === undefined)
     return (
       <span role="gridcell" class="event-waiting">
@@ -32,7 +34,7 @@ export function EventRow({ event, request, columns, common, hasDay, isNarrow, is
       </span>
     );
   const { day, second, ms } = timeParts(Date.parse(event.timestamp));
-  const line = rowLine(event, { request, common, isWrapped });
+  const line = rowLine(event, { request, common, settled, isWrapped });
   return (
     <>
       <time role="gridcell" dateTime={event.timestamp}>

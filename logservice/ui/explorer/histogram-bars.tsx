@@ -1,7 +1,6 @@
 import type { ReadonlySignal } from "@preact/signals";
-import type { Level } from "../../../schema/rpc.generated.ts";
 import { count, longDuration, timeText, zoneName } from "../kit/format.ts";
-import { type Bar, STACKED } from "./histogram-data.ts";
+import { type Bar, levelHeights, STACKED } from "./histogram-data.ts";
 
 /** Height of the drawing in pixels; the bars leave some of it for the scale. */
 export const HEIGHT = 72;
@@ -24,12 +23,7 @@ export function BarShape({ bar, left, right, widest, isOver }: BarShapeProps) {
   let below = 0;
   return (
     <g class={isOver ? "bar over" : "bar"}>
-      {STACKED.map((level) => {
-        const eventCount = bar.byLevel.get(level) ?? 0;
-        if (eventCount === 0) return null;
-        const height = (eventCount / bar.total) * bar.height * (HEIGHT - ROOM);
-        // A single error among thousands of others is still seen.
-        const drawn = isBad(level) ? Math.max(height, 2) : height;
+      {[...levelHeights(bar, HEIGHT - ROOM)].map(([level, drawn]) => {
         below += drawn;
         // A hair between the levels, so that they are told apart by more than their colours.
         const hair = drawn > 4 && below > drawn ? 1 : 0;
@@ -72,6 +66,3 @@ export function Tip({ bar, at }: { readonly bar: Bar; readonly at: number }) {
     </div>
   );
 }
-
-/** Levels of which a single event must be seen. */
-export const isBad = (level: Level) => ["error", "critical", "alert", "emergency"].includes(level);

@@ -73,5 +73,31 @@ export function barsOf({ steps, stepMs }: Histogram, { startMs, stopMs }: RowRan
   }));
 }
 
+/** A bar with events is at least so high, in pixels. */
+const LEAST_PX = 4;
+/** Pixels of a single error among thousands of other events, in a bar of at least HIGH_PX. */
+const LEAST_BAD_PX = 2;
+const HIGH_PX = 16;
+
+/**
+ * The pixels of each level of a bar, by its events, where `roomPx` is the height of the highest bar. An error is seen, but
+ * takes no other level's place.
+ */
+export function levelHeights({ byLevel, total, height }: Bar, roomPx: number): ReadonlyMap<Level, number> {
+  const whole = Math.max(height * roomPx, LEAST_PX);
+  const leastBad = whole < HIGH_PX ? 1 : LEAST_BAD_PX;
+  const levels = STACKED.filter((level) => byLevel.get(level)).map((level) => {
+    const share = byLevel.get(level)! / total;
+    return { level, share, height: isBad(level) ? Math.max(share * whole, leastBad) : 0 };
+  });
+  const calm = levels.filter(({ level }) => !isBad(level)).reduce((sum, { share }) => sum + share, 0);
+  // The others share what the errors leave, a pixel at least.
+  const left = Math.max(1, whole - levels.reduce((sum, one) => sum + one.height, 0));
+  return new Map(levels.map(({ level, share, height }) => [level, isBad(level) ? height : (share / calm) * left]));
+}
+
+/** Levels of which a single event must be seen. */
+export const isBad = (level: Level) => ["error", "critical", "alert", "emergency"].includes(level);
+
 const NONE: ReadonlyMap<Level, number> = new Map();
 const sum = (counts: ReadonlyMap<Level, number>) => [...counts.values()].reduce((total, count) => total + count, 0);

@@ -29,7 +29,7 @@ export function ListNote({ common, pairs }: ListNoteProps) {
       )}
       {pairs.count > 0 && (
         <span class="folded" title="Of the events that were read so far">
-          {isFolded && `${counted} folded `}
+          {isFolded && `${counted} merged with ${pairs.count === 1 ? "its response" : "their responses"} `}
           <button
             type="button"
             class="button quiet small"
@@ -38,7 +38,7 @@ export function ListNote({ common, pairs }: ListNoteProps) {
               requests.value = isFolded ? "apart" : "folded";
             }}
           >
-            {isFolded ? "Show apart" : `Fold ${counted}`}
+            {isFolded ? "Show separately" : `Merge ${counted}`}
           </button>
         </span>
       )}

@@ -13,6 +13,8 @@ export interface RowLineOptions {
   readonly request?: Event | undefined;
   /** The fields that every row has with the same value, which are said once, above the rows. */
   readonly common: ReadonlyMap<string, string>;
+  /** The fields that others of the same source have with the same value: they have room after the others. */
+  readonly settled?: ReadonlyMap<string, string> | undefined;
   /** Whether there is room for all of the message. */
   readonly isWrapped: boolean;
 }
@@ -23,12 +25,13 @@ const MOST_FIELD = 60;
 /** Objects that are deeper in each other are for the open event. */
 const MOST_DEPTH = 3;
 
-export function rowLine(event: Event, { request, common, isWrapped }: RowLineOptions): RowLine {
+export function rowLine(event: Event, { request, common, settled, isWrapped }: RowLineOptions): RowLine {
   const { timestamp, message } = event;
   const all = request === undefined ? event.fields : wholeExchange(request.fields, event.fields);
   const summary = summaryOf({ timestamp, message, fields: all });
   const { kind, used, isOfFields } = summary;
   const fields: [string, string][] = [];
+  const settledFields: [string, string][] = [];
   const add = (name: string, path: string, value: unknown, depth: number): void => {
     if (fields.length === MOST_FIELDS || used.has(path)) return;
     if (typeof value === "object" && value !== null) {
@@ -38,11 +41,15 @@ export function rowLine(event: Event, { request, common, isWrapped }: RowLineOpt
     }
     const text = textOfValue(value);
     if (text === "" || text.length > MOST_FIELD || common.get(name) === text) return;
-    if (kind !== "text" || !hasWord(message, text)) fields.push([name, text]);
+    if (kind !== "text" || !hasWord(message, text))
+      (settled?.get(name) === text ? settledFields : fields).push([name, text]);
   };
   for (const [name, value] of Object.entries(all)) add(name, memberPath("", name), value, 1);
   const isWhole = isWrapped && !isOfFields;
-  return { parts: isWhole ? [{ text: message, tone: "plain" }] : summary.parts, fields };
+  return {
+    parts: isWhole ? [{ text: message, tone: "plain" }] : summary.parts,
+    fields: [...fields, ...settledFields].slice(0, MOST_FIELDS),
+  };
 }
 
 /** Whether a text has another in it, between its words. */
@@ -76,6 +83,25 @@ export function commonFields(events: readonly Event[]): ReadonlyMap<string, stri
     for (const name of common.keys()) if (used.has(name)) common.delete(name);
   }
   return common;
+}
+
+/** Fields that say what an event is of, as `tool` and most senders name them. */
+const SOURCE_FIELDS = ["app", "service", "project", "stage"];
+
+/** The source of an event, as a text to compare. */
+const sourceOf = ({ fields }: Event): string =>
+  JSON.stringify(SOURCE_FIELDS.map((name) => (Object.hasOwn(fields, name) ? textOfValue(fields[name]) : "")));
+
+/** A function for the fields that all events of the same source have with the same value, by a sample of events. */
+export function settledFields(events: readonly Event[]): (event: Event) => ReadonlyMap<string, string> | undefined {
+  const bySource = new Map<string, Event[]>();
+  for (const event of events) {
+    const own = bySource.get(sourceOf(event));
+    if (own === undefined) bySource.set(sourceOf(event), [event]);
+    else own.push(event);
+  }
+  const settled = new Map([...bySource].map(([source, own]) => [source, commonFields(own)]));
+  return (event) => settled.get(sourceOf(event));
 }
 
 /** Whether an event has a field with a value. */

@@ -1,7 +1,7 @@
 import type { ComponentChildren } from "preact";
 import { bytes, count, duration } from "../kit/format.ts";
 import type { QueryResult } from "./explorer-state.ts";
-import { isBad } from "./histogram-bars.tsx";
+import { isBad } from "./histogram-data.ts";
 import type { LiveView } from "./use-live.ts";
 
 export interface ResultSummaryProps {
@@ -38,6 +38,8 @@ export function ResultSummary({ result, live, arrived, name, onSeverity, onField
           onClick={() => onSeverity("error")}
         >
           {count(bad)} {bad === 1 ? "error" : "errors"}
+          {/* The fields beside it count each level by itself. */}
+          {bad > (histogram.byLevel.get("error") ?? 0) && " or worse"}
         </button>
       )}
       {warnings > 0 && (

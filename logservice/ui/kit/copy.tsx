@@ -15,7 +15,7 @@ export async function copy(text: string, what = "Copied"): Promise<void> {
 /** A text to copy as a whole, such as a command. */
 export function CopyableCode({ text, name = "Copy" }: { readonly text: string; readonly name?: string }) {
   return (
-    <div class="code">
+    <div class={text.includes("\n") ? "code lines" : "code"}>
       <pre tabIndex={0}>
         <code>{text}</code>
       </pre>

@@ -62,7 +62,7 @@ export function notificationProblem(draft: NotificationDraft, isNew: boolean): s
   const { type } = draft;
   const { needed, holds } = MEMBERS[type];
   const path = `notification.${needed}`;
-  if (draft.name.trim() === "") return "notification.name: give it a name, by which alerts choose it";
+  if (draft.name.trim() === "") return "notification.name: give it a name; alerts refer to it";
   if (holds !== "recipients") {
     if (draft.secret.trim() === "" && isNew)
       return `${path}: ${holds === "key" ? "paste the integration key" : "paste the address of the webhook"}`;

@@ -36,6 +36,26 @@ export function usageByDay(
   });
 }
 
+/** Days in a row that have no events, as one. */
+export interface EmptyRun {
+  readonly first: string;
+  readonly last: string;
+  readonly emptyDays: number;
+}
+
+/** Days, the latest first, with those that have no events as one where they follow each other. */
+export function withoutEmptyRuns(days: readonly UsageDay[]): readonly (UsageDay | EmptyRun)[] {
+  const rows: (UsageDay | EmptyRun)[] = [];
+  for (const day of days) {
+    const before = rows.at(-1);
+    if (day.events > 0) rows.push(day);
+    else if (before !== undefined && "emptyDays" in before)
+      rows.splice(-1, 1, { ...before, first: day.day, emptyDays: before.emptyDays + 1 });
+    else rows.push({ first: day.day, last: day.day, emptyDays: 1 });
+  }
+  return rows;
+}
+
 export function totalUsage(parts: readonly UsageSum[]): UsageSum {
   const byLevel = new Map<Level, number>();
   for (const part of parts)

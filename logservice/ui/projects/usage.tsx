@@ -10,7 +10,7 @@ import { bytes, count } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
-import { totalUsage, type UsageDay, type UsageSum, usageByDay } from "./usage-by-day.ts";
+import { totalUsage, type UsageDay, type UsageSum, usageByDay, withoutEmptyRuns } from "./usage-by-day.ts";
 
 const RANGES = [7, 30, 90] as const;
 
@@ -98,14 +98,15 @@ export function Usage() {
 }
 
 function Disk({ free, total }: { readonly free: number; readonly total: number }) {
-  const share = total > 0 ? free / total : 0;
+  const share = total > 0 ? (total - free) / total : 0;
   return (
     <section class="card usage-disk">
       <p>
-        <strong>{bytes(free)}</strong> free of {bytes(total)} on the disk of the service ({Math.floor(share * 100)} %)
+        <strong>{bytes(total - free)}</strong> of {bytes(total)} used on the disk of the service (
+        {Math.ceil(share * 100)} %), {bytes(free)} free
       </p>
       <div class="usage-track" aria-hidden="true">
-        <span style={{ width: `${(1 - share) * 100}%` }} />
+        <span style={{ width: `${share * 100}%` }} />
       </div>
     </section>
   );
@@ -123,23 +124,24 @@ function Days({ of }: { readonly of: readonly UsageDay[] }) {
   const most = Math.max(1, ...of.map(({ events }) => events));
   return (
     <Table columns={["Day", "By level", "#Events", "#Errors", "#Received", "#On disk"]} labelledBy="usage-days">
-      {of.map((day) => (
-        <tr key={day.day}>
-          <td class={day.events > 0 ? "named" : undefined}>{day.day}</td>
-          {day.events === 0 ? (
+      {withoutEmptyRuns(of).map((row) =>
+        "emptyDays" in row ? (
+          <tr key={row.last}>
+            <td>{row.emptyDays === 1 ? row.last : `${row.first} to ${row.last}`}</td>
             <td colSpan={5} class="hint">
-              no events
+              no events{row.emptyDays > 1 && ` on ${row.emptyDays} days`}
             </td>
-          ) : (
-            <>
-              <td class="usage-levels wide">
-                <Levels of={day} most={most} />
-              </td>
-              <Sums of={day} />
-            </>
-          )}
-        </tr>
-      ))}
+          </tr>
+        ) : (
+          <tr key={row.day}>
+            <td class="named">{row.day}</td>
+            <td class="usage-levels wide">
+              <Levels of={row} most={most} />
+            </td>
+            <Sums of={row} />
+          </tr>
+        ),
+      )}
     </Table>
   );
 }

@@ -1,19 +1,38 @@
 import type { Fix, Problem } from "../../../grammar/problem.ts";
 import { Text } from "../kit/text.tsx";
+import { sentence } from "./sentence.ts";
 
-export interface ProblemLineProps {
-  readonly id: string;
+interface ProblemLineProps {
   readonly text: string;
   readonly problem: Problem;
   /** Takes the text that a fix makes. */
   onFix(text: string): void;
 }
 
-/** The problem of a query, and buttons for queries that may have been meant. */
-export function ProblemLine({ id, text, problem, onFix }: ProblemLineProps) {
+export interface ProblemLinesProps extends Omit<ProblemLineProps, "problem"> {
+  readonly id: string;
+  readonly problems: readonly Problem[];
+}
+
+/** Below them, the query would be out of sight. */
+const MOST_LINES = 5;
+
+/** The problems of a query, in the order of what is underlined. */
+export function ProblemLines({ id, problems, ...props }: ProblemLinesProps) {
+  return (
+    <div class="query-problems" id={id} role="status">
+      {problems.slice(0, MOST_LINES).map((problem) => (
+        <ProblemLine key={`${problem.code} ${problem.span.start}`} problem={problem} {...props} />
+      ))}
+    </div>
+  );
+}
+
+/** A problem of a query, and buttons for queries that may have been meant. */
+function ProblemLine({ text, problem, onFix }: ProblemLineProps) {
   const fixes = [...(problem.fix ? [problem.fix] : []), ...(problem.alternatives ?? [])].slice(0, 3);
   return (
-    <p class="query-problem" id={id} role="status">
+    <p class="query-problem">
       <span>
         <Text text={`${sentence(problem.message)}.`} />
         {problem.hint !== undefined && (
@@ -44,5 +63,3 @@ function fixedText(text: string, { edits }: Fix): string {
     .sort((a, b) => b.span.start - a.span.start)
     .reduce((fixed, { span, text: inserted }) => fixed.slice(0, span.start) + inserted + fixed.slice(span.end), text);
 }
-
-const sentence = (text: string) => text.charAt(0).toUpperCase() + text.slice(1).replace(/\.$/, "");

@@ -3,7 +3,7 @@ import { prepareLanguage } from "../language/ask.ts";
 import { boxKeys } from "./box-keys.ts";
 import { mirrored } from "./coloured-text.tsx";
 import { Completions } from "./completions.tsx";
-import { ProblemLine } from "./problem-line.tsx";
+import { ProblemLines } from "./problem-line.tsx";
 import { useMistakes } from "./use-mistakes.ts";
 import { useQueryText } from "./use-query-text.ts";
 import { useRuns } from "./use-runs.ts";
@@ -111,7 +111,7 @@ export function QueryBox({ query: source, values, past, isRefused = false, onRun
           />
         )}
       </div>
-      {isWrong && <ProblemLine id={`${id}-problem`} problem={problem} onFix={typing.fix} text={text} />}
+      {isWrong && <ProblemLines id={`${id}-problem`} problems={problems} onFix={typing.fix} text={text} />}
     </div>
   );
 }

@@ -117,8 +117,8 @@ function NoSearches({ events, add }: { readonly events: string; readonly add: Co
     <div class="empty card">
       <h2>No saved searches yet</h2>
       <p>
-        Search in the explorer, and choose Save: everybody in the team then finds the search here, and by its name with{" "}
-        <kbd>Ctrl K</kbd>.
+        Search in the explorer, and choose Save or share: everybody in the team then finds the search here, and by its
+        name with Find.
       </p>
       <div class="row center">
         {add}

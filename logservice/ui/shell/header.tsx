@@ -22,6 +22,8 @@ const MANY = 10;
 export function PageHeader() {
   const at = page.value;
   const inProject = at !== undefined && "project" in at ? at : undefined;
+  // How to send events is a part of the settings.
+  const section = inProject?.section === "start" ? "settings" : inProject?.section;
   const inTeam = at?.kind === "team" ? at : undefined;
   return (
     <header class="top">
@@ -56,13 +58,13 @@ export function PageHeader() {
       )}
       {inProject && (
         <nav aria-label="Project" ref={showCurrent}>
-          {SECTIONS.map((section) => (
+          {SECTIONS.map((one) => (
             <a
-              key={section}
-              href={pathOf({ kind: "project", team: inProject.team, project: inProject.project, section })}
-              aria-current={inProject.section === section ? "page" : undefined}
+              key={one}
+              href={pathOf({ kind: "project", team: inProject.team, project: inProject.project, section: one })}
+              aria-current={section === one ? "page" : undefined}
             >
-              {PROJECT_NAMES[section]}
+              {PROJECT_NAMES[one]}
             </a>
           ))}
         </nav>

@@ -9,8 +9,8 @@ export function NoTeam() {
     <div class="page narrow">
       <h1>You are in no team yet</h1>
       <p class="lead">
-        An admin of a team can invite {session.value!.account.email}: open the link of the invite then. Or create a team
-        of your own: it has its own projects, tokens and alerts.
+        An admin of a team can invite {session.value!.account.email}: open the invite link then. Or create a team of
+        your own: it has its own projects, tokens and alerts.
       </p>
       <MakeTeam />
     </div>

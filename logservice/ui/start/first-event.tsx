@@ -82,7 +82,7 @@ export function FirstEvent({ projectId, onExplore }: FirstEventProps) {
         <CopyableCode text={way.text} />
         {way.isOfEvents && (
           <p class="hint">
-            Left out, the level is info and the time is that of arrival.{" "}
+            Without a level it is info; without a time, the time of arrival.{" "}
             <code>"timestamp": "2026-01-31T12:00:00Z"</code> beside the message says when it happened.
           </p>
         )}

@@ -103,7 +103,7 @@ function AddCiToken({ onClose }: { onClose(): void }) {
     return (
       <OneTimeSecret title="The CI token" text={made.config} onClose={onClose}>
         Store this as the secret <code>TOOL_CONFIG</code> of the build. Copy it now: it will not be shown again. It
-        expires at <At at={made.endsAt} />.
+        expires on <At at={made.endsAt} />.
       </OneTimeSecret>
     );
   return (

@@ -19,16 +19,12 @@ export function LinkDialog({
   onClose(): void;
 }) {
   return (
-    <OneTimeSecret
-      title={kind === "invite" ? "The link of the invite" : "A link to sign in"}
-      text={link}
-      onClose={onClose}
-    >
+    <OneTimeSecret title={kind === "invite" ? "Invite link" : "A link to sign in"} text={link} onClose={onClose}>
       Hand it over to <Text text={email} />, and to nobody else:{" "}
       {kind === "invite"
         ? "whoever opens it can join the team."
         : "whoever opens it is signed in as this person, once."}{" "}
-      Copy it now: it will not be shown again. It expires at <At at={expires_at} />.
+      Copy it now: it will not be shown again. It expires on <At at={expires_at} />.
     </OneTimeSecret>
   );
 }

@@ -72,7 +72,7 @@ export function Tokens() {
                       ))}
                     </span>
                   </td>
-                  <td>
+                  <td class={token.created_by ? "wide" : undefined}>
                     <Created token={token} />
                   </td>
                   <td>
@@ -133,7 +133,10 @@ function Created({ token }: { readonly token: Token }) {
       <Ago at={token.created_at} />
       {token.created_by && (
         <div class="hint">
-          by <Text text={token.created_by} />
+          {/* A text that is all of a hint is cut after two lines, as a block. */}
+          <span>
+            by <Text text={token.created_by} />
+          </span>
         </div>
       )}
       {token.expires_at !== null && (

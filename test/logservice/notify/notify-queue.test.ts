@@ -152,7 +152,7 @@ t.test("given up after a day", slow(), async (t) => {
     { status: "failed", failure: reason, attempts: 7 },
     { status: "failed", failure: reason, attempts: 1 },
     { status: "failed", failure: reason, attempts: 7 },
-    { status: "failed", failure: "not told, since the beginning of the episode was never delivered", attempts: 0 },
+    { status: "failed", failure: "not sent, because the trigger message was never delivered", attempts: 0 },
   ]);
   t.equal(linesOf(receiver).at(-1), "resolved w", "a program may have taken the trigger");
 
@@ -177,7 +177,7 @@ t.test("a target that refuses", async (t) => {
   await pass(0);
   t.match(await world.deliveries(), [
     { status: "failed", failure: "the target answered with status 404", attempts: 1 },
-    { status: "failed", failure: /^not told/, attempts: 0 },
+    { status: "failed", failure: /^not sent/, attempts: 0 },
     { status: "failed" },
   ]);
   receiver.behave({ status: 200 });

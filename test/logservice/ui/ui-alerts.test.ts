@@ -297,8 +297,27 @@ t.test("times that are triggered, and the bars behind them", (t) => {
     { timestamp: at(0), level: "info", count: 3 },
     { timestamp: at(2), level: "info", count: 1 },
   ] as const;
-  const { bars, most, stepMs } = stripBars(points, { startMs: 0, stopMs: 3 * 3_600_000 - 1 }, 3);
-  t.same([most, stepMs, bars.map(({ total }) => total)], [5, 3_600_000, [5, 0, 1]]);
+  const HOUR = 3_600_000;
+  const hours = { startMs: 0, stopMs: 3 * HOUR - 1, intervalMs: HOUR, mostSteps: 3, mostBars: 3, episodes: [] };
+  const { bars, most, stepMs } = stripBars(points, hours);
+  t.same([most, stepMs, bars.map(({ most }) => most)], [5, HOUR, [5, 0, 1]]);
+  const folded = stripBars(points, { ...hours, mostBars: 2 });
+  t.same([folded.barMs, folded.bars], [2 * HOUR, [0, 2].map((hour, i) => ({ startMs: hour * HOUR, most: [5, 1][i] }))]);
+  const week = { ...hours, stopMs: 168 * HOUR - 1, mostSteps: 168, mostBars: 168 };
+  const from = (hour: number, episodes: Preview["episodes"] = []) => {
+    const { times, bars } = stripBars(
+      [
+        { timestamp: at(0), level: "info", count: 0 },
+        { timestamp: at(hour), level: "info", count: 1 },
+      ],
+      { ...week, episodes },
+    );
+    return [Math.round(times.startMs / HOUR), bars.length];
+  };
+  t.same(from(100), [100, 68], "from the first event on");
+  t.same(from(167), [156, 13], "a few intervals at least");
+  t.same(from(100, [episode(50, 60)]), [50, 118], "an episode without events");
+  t.same(from(0), [0, 168]);
   t.end();
 });
 
@@ -395,10 +414,7 @@ t.test("notifications: what is sent, and what is refused before", (t) => {
   );
   t.equal(notificationProblem(chat, true), "notification.slack_webhook_url: paste the address of the webhook");
   t.equal(notificationProblem(chat, false), undefined);
-  t.equal(
-    notificationProblem({ ...chat, name: "" }, false),
-    "notification.name: give it a name, by which alerts choose it",
-  );
+  t.equal(notificationProblem({ ...chat, name: "" }, false), "notification.name: give it a name; alerts refer to it");
   t.equal(maskOf({ type: "webhook", webhook_url: "https://x.org/****" } as Notification), "https://x.org/****");
   t.equal(maskOf({ type: "email", webhook_url: "" } as Notification), "");
   t.match(missingFor("email", { isMailing: false, isTexting: true }), /--smtp/);

@@ -6,23 +6,24 @@ import { parsePipeline } from "../../../grammar/query/index.ts";
 import { visibleQuery } from "../../../grammar/query/visible.ts";
 import { rangeTexts, searchOf, type View, viewOf } from "../../../logservice/address/view.ts";
 import { readRange } from "../../../logservice/rpc/read-range.ts";
-import { drawingOf, drawingsOf, groupOfRow, seriesOf } from "../../../logservice/ui/charts/drawing.ts";
+import { cellText, drawingOf, drawingsOf, groupOfRow, seriesOf } from "../../../logservice/ui/charts/drawing.ts";
 import { noteServiceTime, serviceNow } from "../../../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../../../logservice/ui/explorer/arrivals.ts";
 import { columnLayout } from "../../../logservice/ui/explorer/column-widths.ts";
 import { textOfValue, valueAt } from "../../../logservice/ui/explorer/field-values.ts";
 import { foldOf } from "../../../logservice/ui/explorer/fold.ts";
-import { barsOf, histogramOf } from "../../../logservice/ui/explorer/histogram-data.ts";
+import { type Bar, barsOf, histogramOf, levelHeights } from "../../../logservice/ui/explorer/histogram-data.ts";
 import { grown } from "../../../logservice/ui/explorer/live-histogram.ts";
 import { openedSearch } from "../../../logservice/ui/explorer/opened-search.ts";
 import { requestQuery } from "../../../logservice/ui/explorer/request.ts";
-import { commonFields, rowLine } from "../../../logservice/ui/explorer/row-line.ts";
+import { commonFields, rowLine, settledFields } from "../../../logservice/ui/explorer/row-line.ts";
 import { readTypedRange } from "../../../logservice/ui/explorer/typed-range.ts";
 import { withoutArrived } from "../../../logservice/ui/explorer/without-arrived.ts";
 import { visibleParts } from "../../../logservice/ui/kit/visible.ts";
 import { nearAnswer } from "../../../logservice/ui/language/near-answer.ts";
 import { colouredPieces } from "../../../logservice/ui/query-box/coloured.ts";
 import { completed } from "../../../logservice/ui/query-box/combobox.ts";
+import { sentence } from "../../../logservice/ui/query-box/sentence.ts";
 import { type RowRange, type RowReader, Rows } from "../../../logservice/ui/rows/rows.ts";
 import { endPosition, movedBy } from "../../../logservice/ui/rows/scroll-place.ts";
 import type { AggregateResponse, Event, Level } from "../../../schema/rpc.generated.ts";
@@ -480,6 +481,70 @@ t.test("the bars of a histogram", async (t) => {
   );
 });
 
+t.test("the levels of a bar share its height", async (t) => {
+  const rows: readonly (readonly [name: string, counts: readonly (readonly [Level, number])[], pixels: string])[] = [
+    [
+      "half of few events are errors",
+      [
+        ["info", 6],
+        ["error", 3],
+        ["emergency", 3],
+      ],
+      "info 2, error 1, emergency 1",
+    ],
+    [
+      "all of few events are errors",
+      [
+        ["error", 6],
+        ["critical", 6],
+      ],
+      "error 2, critical 2",
+    ],
+    [
+      "few events without errors",
+      [
+        ["debug", 1],
+        ["info", 2],
+      ],
+      "debug 1.33, info 2.67",
+    ],
+    [
+      "each level of few events",
+      [
+        ["info", 1],
+        ["error", 1],
+        ["critical", 1],
+        ["alert", 1],
+        ["emergency", 1],
+      ],
+      "info 1, error 1, critical 1, alert 1, emergency 1",
+    ],
+    [
+      "an error among many events",
+      [
+        ["info", 500],
+        ["warning", 499],
+        ["error", 1],
+      ],
+      "info 29.03, warning 28.97, error 2",
+    ],
+    [
+      "as many errors",
+      [
+        ["info", 500],
+        ["error", 500],
+      ],
+      "info 30, error 30",
+    ],
+  ];
+  for (const [name, counts, pixels] of rows) {
+    const total = counts.reduce((sum, [, count]) => sum + count, 0);
+    const bar: Bar = { startMs: 0, stopMs: 1, total, byLevel: new Map(counts), height: total / 1_000 };
+    const heights = [...levelHeights(bar, 60)].map(([level, height]) => `${level} ${Math.round(height * 100) / 100}`);
+    t.equal(heights.join(", "), pixels, name);
+  }
+});
+
 t.test("a histogram goes on", async (t) => {
   const range = { startMs: NOW - 600_000, stopMs: NOW };
   const before = histogramOf([{ timestamp: "2026-11-25T12:34:50Z", level: "info", count: 3 }], range, 61);
@@ -560,6 +625,20 @@ t.test("the colours change no text", async () => {
       t.equal(pieces.map((piece) => piece.text).join(""), query);
     }),
   );
+});
+
+t.test("what the language says begins as a sentence, unless it begins with a word of the language", async (t) => {
+  const rows = [
+    ['there is no stage "foo"', 'There is no stage "foo"'],
+    ["write avg(duration).", "Write avg(duration)"],
+    ["avg() takes numbers, and message is none", "avg() takes numbers, and message is none"],
+    ["top takes one field", "top takes one field"],
+    ['by is missing before "path"', 'by is missing before "path"'],
+    ["topmost", "Topmost"],
+    ['"=>" is not an operator', '"=>" is not an operator'],
+    ["", ""],
+  ] as const;
+  for (const [text, wanted] of rows) t.equal(sentence(text), wanted, text);
 });
 
 t.test("completion puts its text in and the cursor after it", async (t) => {
@@ -722,6 +801,17 @@ t.test("a column is as wide as its values and its name", async (t) => {
   t.match(columnLayout([], events, true), { tracks: /^150px / });
 });
 
+t.test("a cell without a value is told from a text", async (t) => {
+  const rows = [
+    [null, "(none)"],
+    [undefined, "(none)"],
+    ["(none)", '"(none)"'],
+    ["none", "none"],
+    [["(none)"], '["(none)"]'],
+  ] as const;
+  for (const [value, text] of rows) t.equal(cellText(value), text);
+});
+
 t.test("what a result is drawn as", async (t) => {
   const column = (name: string, type: string) => ({ name, type, unit: "", is_estimate: false });
   const result = (types: readonly string[], rows: unknown[][]) =>
@@ -845,6 +935,34 @@ t.test("the fields that all events have in common", (t) => {
   for (const [name, fields, common] of rows) {
     const events = fields.map((fields, i) => ({ ...event(String(i), NOW), message: "request", fields }));
     t.equal([...commonFields(events)].map((pair) => pair.join("=")).join(" "), common, name);
+  }
+  t.end();
+});
+
+t.test("the fields that all events of one source have are the last of a row", (t) => {
+  const of = (stage: string, version: number, n: number) => ({ stage, version, n });
+  const rows: readonly (readonly [name: string, fields: readonly Event["fields"][], row: string])[] = [
+    [
+      "beside another sender",
+      [of("a", 1, 1), of("a", 1, 2), of("a", 1, 3), { host: "x" }],
+      "sent n=1 stage=a version=1",
+    ],
+    [
+      "of two stages",
+      [of("a", 1, 1), of("b", 2, 1), of("a", 1, 2), of("b", 2, 2), of("a", 1, 3), of("b", 2, 3)],
+      "sent n=1 stage=a version=1",
+    ],
+    ["one has another", [of("a", 1, 1), of("a", 1, 2), of("a", 2, 3)], "sent version=1 n=1 stage=a"],
+    ["two events are too few", [of("a", 1, 1), of("a", 1, 2), { host: "x" }], "sent stage=a version=1 n=1"],
+    [
+      "where there is no room for all",
+      [1, 2, 3].map((n) => ({ stage: "a", a: n, b: n, c: n, d: n, e: n, f: n, g: n, h: n })),
+      "sent a=1 b=1 c=1 d=1 e=1 f=1 g=1 h=1",
+    ],
+  ];
+  for (const [name, fields, row] of rows) {
+    const events = fields.map((fields, i) => ({ ...event(String(i), NOW), message: "sent", fields }));
+    t.equal(rowText(events[0]!, { settled: settledFields(events)(events[0]!) }), row, name);
   }
   t.end();
 });

@@ -17,7 +17,7 @@ import {
   WRITTEN,
 } from "../../../logservice/ui/help/examples.ts";
 import { typeable } from "../../../logservice/ui/kit/visible.ts";
-import { totalUsage, usageByDay } from "../../../logservice/ui/projects/usage-by-day.ts";
+import { totalUsage, usageByDay, withoutEmptyRuns } from "../../../logservice/ui/projects/usage-by-day.ts";
 import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
 import { matchingDestinations } from "../../../logservice/ui/shell/found-places.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
@@ -76,6 +76,19 @@ t.test("usage of some projects by day", (t) => {
   t.same(
     usageByDay([], { nowMs, days: 1 }).map(({ day, events }) => [day, events]),
     [["2026-03-01", 0]],
+  );
+  t.same(
+    withoutEmptyRuns(usageByDay(projects, { nowMs: nowMs + 2 * 86_400_000, days: 9 })).map((row) =>
+      "emptyDays" in row ? `${row.first} to ${row.last}: none on ${row.emptyDays}` : `${row.day}: ${row.events}`,
+    ),
+    [
+      "2026-03-02 to 2026-03-03: none on 2",
+      "2026-03-01: 12",
+      "2026-02-28 to 2026-02-28: none on 1",
+      "2026-02-27: 4",
+      "2026-02-23 to 2026-02-26: none on 4",
+    ],
+    "days without events that follow each other are one row",
   );
   const { events, bytes, storedBytes, errors } = totalUsage(usageByDay(projects, { nowMs, days: 3 }));
   t.same([events, bytes, storedBytes, errors], [16, 1600, 160, 4]);
@@ -296,7 +309,11 @@ t.test("every example of the page of the language is a query, and is explained",
   t.ok(Object.keys(KEYWORD_DOCS).length > 0);
   t.equal(meaningOf("status >= 500 | limit 1"), "status is at least 500. The first one.");
   t.equal(meaningOf("error"), "The level is error.");
-  t.equal(meaningOf("| count by path"), "All events. Then their number for each path.");
+  t.equal(meaningOf("| count by path"), "All events. Then the count for each path.");
+  t.equal(
+    meaningOf("| timeseries 90m count() by path, status"),
+    "All events. Then the count per 1 h 30 min, path and status.",
+  );
   t.equal(meaningOf("status >="), undefined);
   t.end();
 });
