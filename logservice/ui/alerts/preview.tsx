@@ -124,9 +124,9 @@ const STRIP_PX = 700;
 /** The events that match by time, on a ground that shows when the alert is triggered. The list below says it in words. */
 function Strip({ of: { alert, preview, strip } }: { readonly of: Replayed }) {
   const { times } = strip;
-  const threshold = alert.threshold ?? 0;
+  const { threshold = 0, query = "" } = alert;
   // Only what is counted for each interval can be compared with the threshold.
-  const isCount = strip.stepMs === (alert.interval ?? 5) * 60_000 && withoutPipes(alert.query) === alert.query;
+  const isCount = strip.stepMs === (alert.interval ?? 5) * 60_000 && withoutPipes(query) === query;
   const top = isCount ? Math.max(strip.most, threshold) : strip.most;
   const heightOf = (value: number) => (value / Math.max(1, top)) * 92;
   const span = times.stopMs - times.startMs;
