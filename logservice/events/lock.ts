@@ -3,6 +3,8 @@ import { readFileSync } from "node:fs";
 import { link, lstat, readFile, rename, rm, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 
+import { NotAFile, readDataFile } from "../data-file.ts";
+
 /**
  * Takes a data directory for this process, until the returned function is called or the process ends. Rejects where
  * another living process has it, naming that one's pid.
@@ -47,8 +49,10 @@ export async function livingOwnerOf(directory: string): Promise<number | undefin
 /** Undefined if the file is gone, or has just come. A link that leads nowhere would be met again and again. */
 async function readOwner(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readDataFile(path, "utf8");
   } catch (error) {
+    // A pipe is replaced as the file of a process that has ended is.
+    if (error instanceof NotAFile && !(await lstat(path)).isDirectory()) return "";
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true) throw error;
     return undefined;
