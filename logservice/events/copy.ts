@@ -128,7 +128,7 @@ function endOfWhole(path: string, text: Buffer): number {
 }
 
 /** Thrown for damaged events: they are no backup, and would look whole in the copy. */
-class DamagedEvents extends Error {
+export class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
 }
 
@@ -139,10 +139,7 @@ async function readWanted(path: string): Promise<Buffer> {
   });
 }
 
-const damaged = (path: string, fault: string) =>
-  new DamagedEvents(
-    `${path} ${fault}: start the service, or tool service check --repair, which says what is lost; then copy again`,
-  );
+const damaged = (path: string, fault: string) => new DamagedEvents(`${path} ${fault}`);
 
 /**
  * The manifest with its segments. Where a file went meanwhile there is a newer manifest with others in its place, and

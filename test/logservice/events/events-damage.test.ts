@@ -399,6 +399,52 @@ t.test("a directory in the place of a list of files is named, with what to do", 
   }
 });
 
+t.test("what is not a file is never opened, and named by a check as what a start says of it", async (t) => {
+  const kept = join(t.testdir(), "kept");
+  const first = await openEventsStore({ directory: kept, reserveBytes: 0 });
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:00Z", level: "info", message: "a", fields: {} }]);
+  await first.flush();
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:01Z", level: "info", message: "b", fields: {} }]);
+  await first.close();
+  const [folder] = readdirSync(join(kept, "projects"));
+  const segment = readdirSync(join(kept, "projects", folder!)).find((name) => name.endsWith(".parquet"))!;
+  const journal = readdirSync(join(kept, "journal")).sort().at(-1)!;
+  /** The state that a check names, the events that are left, and whether a loss is told. */
+  const rows: Record<string, readonly [state: string | undefined, left: number, isLoss: boolean]> = {
+    "journal.json": ["rebuildable", 2, false],
+    "folders.json": ["rebuildable", 2, false],
+    [`journal/${journal}`]: ["missing", 1, true],
+    [`projects/${folder}/manifest.json`]: ["rebuildable", 2, false],
+    [`projects/${folder}/${segment}`]: ["damaged", 1, true],
+    [`projects/${folder}/${segment}.json`]: ["rebuildable", 2, false],
+    // A lock that nobody holds, and a file that was being written: nothing is in them.
+    lock: [undefined, 2, false],
+    "journal.json.new": [undefined, 2, false],
+  };
+  for (const [file, [state, left, isLoss]] of Object.entries(rows)) {
+    for (const [what, damage] of Object.entries(faults.notFiles)) {
+      const isRefused = what === "a folder" && !/^(journal|projects)\//.test(file);
+      if (isRefused) continue;
+      const row = `${what} at ${file.replace(/\d{16}/g, "N")}`;
+      const directory = join(t.testdirName, "events");
+      rmSync(directory, { recursive: true, force: true });
+      cpSync(kept, directory, { recursive: true });
+      damage(join(directory, file));
+      const { findings } = await checkEvents(directory, { nowMs: 0, accepted: new Set() });
+      t.equal(findings.find((one) => one.file === file)?.state, state, `${row}: ${JSON.stringify(findings)}`);
+      t.equal(findings.some(({ loss }) => loss !== undefined), isLoss, `${row}: a check tells a loss`);
+      for (const start of ["first", "second"]) {
+        const store = await openEventsStore({ directory, reserveBytes: 0 });
+        t.equal((await store.projectStats("app")).eventsTotal, left, `${row}: the ${start} start`);
+        t.equal(store.losses().length > 0, isLoss, `${row}: the ${start} start tells a loss`);
+        await store.close();
+      }
+      const after = (await checkEvents(directory, { nowMs: 0, accepted: new Set() })).findings;
+      t.same(after.filter(({ loss }) => loss === undefined), [], `${row}: nothing else is left`);
+    }
+  }
+});
+
 t.test("a loss of the journal is logged at each start until it is accepted", async (t) => {
   const rows: Record<string, (path: string) => void> = {
     "the file gone": (path) => rmSync(path),
