@@ -3,8 +3,8 @@ import { readFile, stat } from "node:fs/promises";
 /** What has the name of a file is none: a pipe, a device, a folder, a link that leads in a circle. */
 export class NotAFile extends Error {
   override readonly name = "NotAFile";
-  constructor(path: string) {
-    super(`${path} is not a file`);
+  constructor(path: string, remedy = "") {
+    super(`${path} is not a file${remedy}`);
   }
 }
 

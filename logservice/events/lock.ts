@@ -51,8 +51,12 @@ async function readOwner(path: string): Promise<string | undefined> {
   try {
     return await readDataFile(path, "utf8");
   } catch (error) {
-    // A pipe is replaced as the file of a process that has ended is.
-    if (error instanceof NotAFile && !(await lstat(path)).isDirectory()) return "";
+    if (error instanceof NotAFile) {
+      if ((await lstat(path)).isDirectory())
+        throw new NotAFile(path, ": move the folder away, the service makes the file");
+      // A pipe is replaced as the file of a process that has ended is.
+      return "";
+    }
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true) throw error;
     return undefined;
