@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
-import { requireFile } from "../language-server/project-file.ts";
+import { requireProjectFile } from "../language-server/project-file.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
@@ -141,7 +141,7 @@ type TextFileProblem =
 /** Reads the text of a file. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
-    requireFile(path);
+    requireProjectFile(path);
     return decodeText(await readFile(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;

@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Directory } from "../schema/index.ts";
-import { readProjectText, requireFile } from "./project-file.ts";
+import { readProjectText, requireProjectFile } from "./project-file.ts";
 
 /** The folder at an address that ends with a slash, as it is on disk; undefined for documents that are on none. */
 export function directoryOf(uri: string): Directory | undefined {
@@ -24,7 +24,7 @@ export function directoryOf(uri: string): Directory | undefined {
 
 /** The last bytes of a file as text. Throws as the system does. */
 export function readEnd(path: string, maxBytes: number): string {
-  requireFile(path);
+  requireProjectFile(path);
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);

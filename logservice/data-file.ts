@@ -1,6 +1,6 @@
 import { readFile, stat } from "node:fs/promises";
 
-/** What has the name of a file is none: a pipe, a device, a folder, a link that leads in a circle. */
+/** Thrown for the name of a file that something else has: a pipe, a device, a folder, a link that leads in a circle. */
 export class NotAFile extends Error {
   override readonly name = "NotAFile";
   constructor(path: string, remedy = "") {

@@ -346,7 +346,7 @@ t.test("what is not a file in a project is said, and not waited for", { skip: re
     t.match(stderr, said, `${argv.join(" ")}: ${file}`);
     t.equal(signal, null, `${argv.join(" ")}: ${file}: it ends`);
   }
-  // What a shell has opened is read.
+  // A pipe that a shell has opened is read.
   const { stdout } = await shell(`tool validate <(echo '{ "name": "app" }')`, { cwd: t.testdir() });
   t.match(stdout, /is valid\n$/);
 });

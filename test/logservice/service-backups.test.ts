@@ -232,6 +232,27 @@ t.test("of a data directory where something is not a file: made without it, or r
   }
 });
 
+t.test("a start, a check and a backup name what SQLite keeps beside the records where it is no file", async (t) => {
+  for (const [end, hint] of [
+    ["-wal", /^put the file of that name back, or move this away/],
+    ["-shm", /^move it away: SQLite makes/],
+  ] as const) {
+    for (const [what, damage] of Object.entries(faults.notFiles)) {
+      const from = join(t.testdir(), "data");
+      cpSync(backup, from, { recursive: true });
+      rmSync(join(from, BACKUP_LIST));
+      const path = join(from, `records.sqlite${end}`);
+      damage(path);
+      const said = { message: `${path} is not a file`, hint };
+      const options = { folder: from, repair: false, acceptedLosses: [], nowMs: Date.now, reading: async () => {} };
+      t.match(await messageOf(openRecords(from)), said, `${what}: a start`);
+      t.match(await messageOf(checkDataDirectory({ ...options, repaired: () => {} })), said, `${what}: a check`);
+      const copy = copyDataDirectory({ kind: "data directory", from, to: restored, progress });
+      t.match(await messageOf(copy), said, `${what}: a backup`);
+    }
+  }
+});
+
 t.test("of a newer version", async (t) => {
   const from = join(t.testdir(), "newer");
   cpSync(backup, from, { recursive: true });

@@ -16,7 +16,7 @@ export interface RecoveredFile extends JournalFile {
 /** The contents of the journal, and the problems of its files. Reading it changes nothing. */
 export interface ReadJournal {
   readonly files: readonly RecoveredFile[];
-  /** What has the name of a file and is none. */
+  /** Pipes, devices and folders with the name of a file. */
   readonly notFiles: readonly JournalFile[];
   readonly suspects: readonly Suspect[];
   readonly list: JournalList;

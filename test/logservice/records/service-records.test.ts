@@ -15,7 +15,6 @@ import { addToken } from "../../../logservice/access/tokens.ts";
 import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
-import { checkRecords } from "../../../logservice/records/copy.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
@@ -31,7 +30,6 @@ import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Operations } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 import { clockAt } from "../../support/clock-at.ts";
-import { notFiles } from "../../support/events/faults.ts";
 import { requires } from "../../support/require.ts";
 import { SCOPES, startTestService } from "../../support/service.ts";
 
@@ -371,23 +369,6 @@ t.test("a key that is no file is refused instead of waited for", { skip: require
   const directory = t.testdir();
   spawnSync("mkfifo", [join(directory, "secrets.key")]);
   await t.rejects(openRecords(directory), { message: `${join(directory, "secrets.key")} is not a file` });
-});
-
-t.test("what SQLite keeps beside the records is named where it is no file", async (t) => {
-  for (const [end, hint] of [
-    ["-wal", /^put the file of that name back, or move this away/],
-    ["-shm", /^move it away: SQLite makes/],
-  ] as const) {
-    for (const [what, damage] of Object.entries(notFiles)) {
-      const directory = t.testdir();
-      await (await openRecords(directory)).close();
-      const path = join(directory, `records.sqlite${end}`);
-      damage(path);
-      const refused = { name: "RecordsError", message: `${path} is not a file`, hint };
-      await t.rejects(openRecords(directory), refused, `${what}: a start`);
-      await t.rejects(checkRecords(directory), refused, `${what}: a backup`);
-    }
-  }
 });
 
 t.test("a webhook says whether it is signed", async (t) => {

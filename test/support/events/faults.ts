@@ -22,7 +22,7 @@ export function overwrite(path: string, content: string | Buffer): void {
   writeFileSync(path, content);
 }
 
-/** What is not a file, in the place of one: opening the pipe would wait for ever, reading the device never ends. */
+/** Something else in the place of a file: opening the pipe would wait for ever, reading the device never ends. */
 export const notFiles: Readonly<Record<string, (path: string) => void>> = {
   "a pipe": (path) => {
     rmSync(path, { force: true });
