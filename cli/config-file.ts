@@ -1,7 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
-import { requireProjectFile } from "../language-server/project-file.ts";
+import { requireProjectFile } from "../language-server/node-project-file.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";

@@ -1,6 +1,6 @@
 import { join } from "node:path";
 import { didYouMean } from "../grammar/did-you-mean.ts";
-import { readProjectText } from "../language-server/project-file.ts";
+import { readProjectText } from "../language-server/node-project-file.ts";
 import { type Misuse, neededUsage } from "./argv.ts";
 import type { Command } from "./command-row.ts";
 import type { Context } from "./context.ts";

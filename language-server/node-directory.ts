@@ -1,7 +1,7 @@
 import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Directory } from "../schema/index.ts";
-import { readProjectText, requireProjectFile } from "./project-file.ts";
+import { readProjectText, requireProjectFile } from "./node-project-file.ts";
 
 /** The folder at an address that ends with a slash, as it is on disk; undefined for documents that are on none. */
 export function directoryOf(uri: string): Directory | undefined {

@@ -2,7 +2,7 @@ import { hash as hashOf } from "node:crypto";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
-import { readProjectText } from "../../language-server/project-file.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";

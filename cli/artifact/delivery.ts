@@ -1,6 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
-import { readProjectText } from "../../language-server/project-file.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type DeploymentFile, RUNTIME_FOLDER } from "../../runtime/lambda/deployment.ts";
 import { type Config, forStage, type Inference, type Runtime } from "../../schema/index.ts";
 import type { MadeFile } from "./deflate.ts";

@@ -1,7 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
-import { readProjectText } from "../../language-server/project-file.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
 import { fileHead, foreignBinaries, foreignTarget } from "./binaries.ts";
 import type { Collected, FoundFile } from "./collect.ts";

@@ -1,7 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
-import { readProjectText } from "../../language-server/project-file.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type CompletionWord, complete, type ProjectWords } from "../completion/complete.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { afterBreak, splitLine } from "../completion/shell-words.ts";

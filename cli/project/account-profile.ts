@@ -1,5 +1,5 @@
 import { join } from "node:path";
-import { readProjectText } from "../../language-server/project-file.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import type { Context } from "../context.ts";
 
 /**

@@ -1,7 +1,7 @@
 import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { readEnd } from "../../language-server/node-directory.ts";
-import { readProjectText } from "../../language-server/project-file.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 
 /**

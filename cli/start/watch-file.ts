@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Clock } from "../../grammar/units/clock.ts";
-import { requireProjectFile } from "../../language-server/project-file.ts";
+import { requireProjectFile } from "../../language-server/node-project-file.ts";
 
 /** Shorter than a person notices after saving. */
 const POLL_MS = 250;
