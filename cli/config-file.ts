@@ -1,6 +1,7 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
+import { requireProjectFile } from "../language-server/node-project-file.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
@@ -151,6 +152,7 @@ type TextFileProblem =
 /** Reads the text of a file. */
 export async function readTextFile(path: string): Promise<TextFile> {
   try {
+    requireProjectFile(path);
     return decodeText(await readFile(path));
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
@@ -159,6 +161,7 @@ export async function readTextFile(path: string): Promise<TextFile> {
       ENOENT: "there is no such file",
       ENOTDIR: "there is no such file",
       EISDIR: "it is a folder",
+      ELOOP: "its symbolic links lead in a circle",
       EACCES: "permission denied",
     };
     const kind = code === "ENOENT" ? "absent" : "unreadable";

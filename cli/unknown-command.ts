@@ -1,6 +1,6 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { didYouMean } from "../grammar/did-you-mean.ts";
+import { readProjectText } from "../language-server/node-project-file.ts";
 import { type Misuse, neededUsage } from "./argv.ts";
 import type { Command } from "./command-row.ts";
 import type { Context } from "./context.ts";
@@ -62,7 +62,7 @@ export function stagesHere(directory: string): string[] {
 
 function stagesOf(directory: string): string[] {
   try {
-    const { stages } = JSON.parse(readFileSync(join(directory, "tool.json"), "utf8"));
+    const { stages } = JSON.parse(readProjectText(join(directory, "tool.json")));
     return Object.keys(stages);
   } catch {
     return [];

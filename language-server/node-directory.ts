@@ -1,6 +1,7 @@
-import { closeSync, fstatSync, openSync, readdirSync, readFileSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
 import { fileURLToPath } from "node:url";
 import type { Directory } from "../schema/index.ts";
+import { readProjectText, requireProjectFile } from "./node-project-file.ts";
 
 /** The folder at an address that ends with a slash, as it is on disk; undefined for documents that are on none. */
 export function directoryOf(uri: string): Directory | undefined {
@@ -11,7 +12,7 @@ export function directoryOf(uri: string): Directory | undefined {
       const stat = attempt(() => statSync(`${folder}${path}`));
       return stat?.isFile() ? "file" : stat?.isDirectory() ? "directory" : undefined;
     },
-    read: (path) => attempt(() => readFileSync(`${folder}${path}`, "utf8")),
+    read: (path) => attempt(() => readProjectText(`${folder}${path}`)),
     readEnd: (path, maxBytes) => attempt(() => readEnd(`${folder}${path}`, maxBytes)),
     list: (path) =>
       attempt(() => readdirSync(`${folder}${path}`, { withFileTypes: true }))?.map((entry) => ({
@@ -23,6 +24,7 @@ export function directoryOf(uri: string): Directory | undefined {
 
 /** The last bytes of a file as text. Throws as the system does. */
 export function readEnd(path: string, maxBytes: number): string {
+  requireProjectFile(path);
   const file = openSync(path, "r");
   try {
     const { size } = fstatSync(file);

@@ -122,8 +122,8 @@ console.log(response.status);`,
     id: "ingest",
     title: "POST /ingest/<project>",
     text: [
-      "Takes raw log lines (`application/x-ndjson` or `text/plain`, at most 10,000). A line that is a JSON object is an event, any other a message; lines of a stack's trace are one. Needs `events:write`.",
-      "Answers `{accepted, errors: [{index, message}]}`: invalid lines are skipped, and `index` counts lines from 0.",
+      "Takes raw log lines (`application/x-ndjson` or `text/plain`, at most 10,000). A line that is a JSON object is an event, any other a message; lines of a stack's trace are one. A JSON array of objects, sent as `application/json`, is that many events. Needs `events:write`.",
+      "Answers `{accepted, errors: [{index, message}]}`: invalid lines are skipped, and `index` counts lines, or elements of the array, from 0.",
     ],
     curl: `printf '%s\\n' '{"level": "warning", "message": "slow", "duration": 812}' 'a plain line' |
   curl -sS --fail-with-body "$LOGS_URL/ingest/my_app" \\

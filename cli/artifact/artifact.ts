@@ -1,7 +1,8 @@
 import { hash as hashOf } from "node:crypto";
-import { existsSync, readFileSync } from "node:fs";
+import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
@@ -181,7 +182,7 @@ type Ignore =
 /** The text of .toolignore; empty if there is no such file. */
 function readIgnore(directory: string): Ignore {
   try {
-    return { ok: true, value: readFileSync(join(directory, ".toolignore"), "utf8") };
+    return { ok: true, value: readProjectText(join(directory, ".toolignore")) };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ok: true, value: "" };
     return { ok: false, problems: [unreadableFile(".toolignore", error)] };

@@ -219,6 +219,8 @@ export function unreadableFile(name: string, error: unknown): BuildProblem {
     EACCES: "permission denied",
     ENOENT: "it was removed in the meantime",
     EPERM: "permission denied",
+    EISDIR: "it is a folder",
+    ELOOP: "its symbolic links lead in a circle",
   };
   return {
     code: "artifact/unreadable",

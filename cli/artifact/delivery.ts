@@ -1,5 +1,6 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type DeploymentFile, RUNTIME_FOLDER } from "../../runtime/lambda/deployment.ts";
 import { type Config, forStage, type Inference, type Runtime } from "../../schema/index.ts";
 import type { MadeFile } from "./deflate.ts";
@@ -83,7 +84,7 @@ export function runtimeFiles(
 function startCommand(config: Config, { command }: Inference, directory: string): string | undefined {
   if (command !== "npm start" || config.proxy?.command !== undefined) return command;
   try {
-    const { scripts } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8").replace(/^\ufeff/, ""));
+    const { scripts } = JSON.parse(readProjectText(join(directory, "package.json")).replace(/^\ufeff/, ""));
     const { prestart, start, poststart } = scripts;
     // A script that uses npm's variables needs npm, and so do the scripts before and after it.
     if (prestart || poststart || typeof start !== "string" || /npm_|[\r\n]/.test(start)) return command;

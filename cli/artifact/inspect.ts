@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
 import { fileHead, foreignBinaries, foreignTarget } from "./binaries.ts";
 import type { Collected, FoundFile } from "./collect.ts";
@@ -160,7 +161,7 @@ function absentPackages(files: ReadonlyMap<string, FoundFile>, directory: string
 function packageOf(directory: string): Readonly<Record<"dependencies" | "optionalDependencies", object>> {
   const none = { dependencies: {}, optionalDependencies: {} };
   try {
-    const { dependencies, optionalDependencies } = JSON.parse(readFileSync(join(directory, "package.json"), "utf8"));
+    const { dependencies, optionalDependencies } = JSON.parse(readProjectText(join(directory, "package.json")));
     return { dependencies: Object(dependencies ?? {}), optionalDependencies: Object(optionalDependencies ?? {}) };
   } catch {
     // Whatever is wrong with it, npm or node say so better.

@@ -1,6 +1,7 @@
 import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type CompletionWord, complete, type ProjectWords } from "../completion/complete.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { afterBreak, splitLine } from "../completion/shell-words.ts";
@@ -61,7 +62,7 @@ function projectWords(context: Context, words: readonly string[]): ProjectWords 
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);
   let config: { stages?: object; logs?: { queries?: object }; profile?: unknown } = {};
   try {
-    config = JSON.parse(readFileSync(join(directory, CONFIG_FILE), "utf8"));
+    config = JSON.parse(readProjectText(join(directory, CONFIG_FILE)));
   } catch {
     // There is none, or it is being edited.
   }

@@ -1,4 +1,3 @@
-import { createReadStream } from "node:fs";
 import { resolve } from "node:path";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { type Config, variableWarning } from "../../schema/index.ts";
@@ -10,6 +9,7 @@ import { readSecret } from "../env/read-secret.ts";
 import { shellAssignment } from "../env/shell-assignment.ts";
 import { stagesOf } from "../hooks/hooks.ts";
 import { interruptible } from "../interruption.ts";
+import { openToRead } from "../logs/read-files.ts";
 import { openVariables } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
@@ -40,7 +40,8 @@ export async function add(context: Context, options: Options<"env add">): Promis
   return project.run({ interrupted }, async ({ variables, watched }) => {
     // Before a secret is typed, which would be lost.
     if (input.kind === "words" && input.isTyped) await variables.names(watched);
-    const values = input.kind === "file" ? await valuesOfFile(context, input.path) : await valuesOf(context, input);
+    const values =
+      input.kind === "file" ? await valuesOfFile(context, input.path, watched.signal) : await valuesOf(context, input);
     names = Object.keys(values);
     for (const { message, hint } of names.flatMap((name) => variableWarning(name) ?? [])) {
       await context.say(`warning: ${message}\n  ${hint}`);
@@ -227,17 +228,33 @@ async function valuesOf(
   return values;
 }
 
-async function valuesOfFile(context: Context, path: string): Promise<VariableValues> {
+/** A file, or a pipe such as `<(...)`, which may wait for who writes to it until the signal aborts. */
+async function readPath(path: string, signal: AbortSignal): Promise<Buffer> {
+  const handle = await openToRead(path, signal);
+  try {
+    const bytes = await readStream(handle.createReadStream({ signal, autoClose: false }), MAX_FILE_BYTES + 1);
+    signal.throwIfAborted();
+    return bytes;
+  } finally {
+    await handle.close();
+  }
+}
+
+async function valuesOfFile(context: Context, path: string, signal: AbortSignal): Promise<VariableValues> {
   const label = path === "-" ? "stdin" : path;
   let bytes: Buffer;
   try {
-    const source = path === "-" ? context.io.stdin : createReadStream(resolve(context.directory, path));
-    bytes = await readStream(source, MAX_FILE_BYTES + 1);
+    bytes =
+      path === "-"
+        ? await readStream(context.io.stdin, MAX_FILE_BYTES + 1)
+        : await readPath(resolve(context.directory, path), signal);
   } catch (error) {
+    if (signal.aborted) throw error;
     const { code } = error as NodeJS.ErrnoException;
     const reasons: Record<string, string> = {
       ENOENT: "there is no such file",
       EISDIR: "it is a folder",
+      ELOOP: "its symbolic links lead in a circle",
       EACCES: "permission denied",
     };
     const why = reasons[code ?? ""] ?? String(code);

@@ -50,7 +50,7 @@ export async function validate(context: Context, options: Options<"validate">): 
   const written = options.file.length === 0 ? [CONFIG_FILE] : options.file;
   const names: string[] = [];
   for (const name of written) {
-    const inside = await filesIn(context, name);
+    const inside = options.file.length === 0 ? undefined : await filesIn(context, name);
     if (inside?.length === 0) {
       const what = `there is no ${CONFIG_FILE} and no *.logq below ${name}`;
       return context.misuse(what, `minimal ${CONFIG_FILE}: ${SMALLEST}`);
@@ -168,10 +168,19 @@ async function writeReports(context: Context, reports: readonly Report[], { fix 
   }
 }
 
+function isFolder(path: string): boolean {
+  try {
+    return statSync(path).isDirectory();
+  } catch {
+    // Reading it says why.
+    return false;
+  }
+}
+
 /** The files in a folder, as they would be written; undefined if the name is not a folder. */
 async function filesIn(context: Context, name: string): Promise<string[] | undefined> {
   const path = resolve(context.directory, name);
-  if (name === "-" || !statSync(path, { throwIfNoEntry: false })?.isDirectory()) return undefined;
+  if (name === "-" || !isFolder(path)) return undefined;
   const prefix = name.replace(/^\.\/+|\/+$/g, "").replace(/^\.$/, "");
   return (await checkableFiles(path)).map((file) => (prefix === "" ? file : `${prefix}/${file}`));
 }

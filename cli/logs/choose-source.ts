@@ -189,7 +189,24 @@ function stdinHoldsData(): boolean {
   }
 }
 
-const isThere = (path: string) => statSync(path, { throwIfNoEntry: false }) !== undefined;
+/** Why nothing can be read at a path; undefined if there is a file, or nothing. */
+function notAFile(path: string): string | undefined {
+  try {
+    const stats = statSync(path, { throwIfNoEntry: false });
+    if (stats === undefined || stats.isFile()) return undefined;
+    return stats.isDirectory() ? "it is a folder" : "it is not a file";
+  } catch (error) {
+    return readFailureReason(error);
+  }
+}
+
+function isThere(path: string): boolean {
+  try {
+    return statSync(path, { throwIfNoEntry: false }) !== undefined;
+  } catch {
+    return true;
+  }
+}
 
 function hasDevelopmentLog(directory: string): boolean {
   const path = join(directory, DEVELOPMENT_LOG);
@@ -202,6 +219,11 @@ function developmentSource(
   sinceMs: number = io.nowMs() - 24 * 60 * 60 * 1000,
 ): Chosen {
   const path = join(directory, DEVELOPMENT_LOG);
+  for (const name of [DEVELOPMENT_LOG, `${DEVELOPMENT_LOG}.1`]) {
+    const why = notAFile(join(directory, name));
+    if (why !== undefined)
+      return refused(`cannot read ${name}: ${why}`, "move it away: tool start writes the log to a file of that name");
+  }
   const hasLog = hasDevelopmentLog(directory);
   if (!hasLog && !isThere(join(directory, "tool.json"))) {
     return refused(

@@ -68,7 +68,7 @@ export async function openFile({ name, path }: PlainFile, signal: AbortSignal): 
  * Opens a file or a FIFO. Opening a FIFO waits for a writer, reading waits for data: a thread is blocked, and the process
  * cannot exit before it. When the signal aborts, this process opens the other end and writes.
  */
-async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
+export async function openToRead(path: string, signal: AbortSignal): Promise<FileHandle> {
   if (!(await stat(path)).isFIFO()) return open(path, "r");
   let isOpen = false;
   let end: number | undefined;
@@ -285,6 +285,8 @@ export function readFailureReason(error: unknown): string {
       return "permission denied";
     case "EISDIR":
       return "it is a folder";
+    case "ELOOP":
+      return "its symbolic links lead in a circle";
     case "Z_BUF_ERROR":
       return "the gzip file is cut off";
     case "Z_DATA_ERROR":

@@ -1,5 +1,5 @@
-import { readFileSync } from "node:fs";
 import { join } from "node:path";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import type { Context } from "../context.ts";
 
 /**
@@ -12,7 +12,7 @@ export function accountProfile({ directory, io }: Context): string | undefined {
 
 function written(directory: string): string | undefined {
   try {
-    const { profile } = JSON.parse(readFileSync(join(directory, "tool.json"), "utf8"));
+    const { profile } = JSON.parse(readProjectText(join(directory, "tool.json")));
     return typeof profile === "string" ? profile : undefined;
   } catch {
     return undefined;

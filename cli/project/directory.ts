@@ -1,6 +1,7 @@
-import { readdirSync, readFileSync, realpathSync, statSync } from "node:fs";
+import { readdirSync, realpathSync, statSync } from "node:fs";
 import { join, resolve, sep } from "node:path";
 import { readEnd } from "../../language-server/node-directory.ts";
+import { readProjectText } from "../../language-server/node-project-file.ts";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 
 /**
@@ -13,7 +14,7 @@ export function diskDirectory(root: string, { sizes = false }: { readonly sizes?
       const stat = attempt(() => statSync(resolve(root, path)));
       return stat?.isFile() ? "file" : stat?.isDirectory() ? "directory" : undefined;
     },
-    read: (path) => attempt(() => readFileSync(resolve(root, path), "utf8")),
+    read: (path) => attempt(() => readProjectText(resolve(root, path))),
     readEnd: (path, maxBytes) => attempt(() => readEnd(resolve(root, path), maxBytes)),
     list: (path) => listFolder(resolve(root, path)),
     leadsOutOf(folder, path) {

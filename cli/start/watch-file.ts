@@ -1,5 +1,6 @@
 import { readFile } from "node:fs/promises";
 import type { Clock } from "../../grammar/units/clock.ts";
+import { requireProjectFile } from "../../language-server/node-project-file.ts";
 
 /** Shorter than a person notices after saving. */
 const POLL_MS = 250;
@@ -52,6 +53,7 @@ export async function watchFile(
 
 async function readIfThere(path: string): Promise<string | undefined> {
   try {
+    requireProjectFile(path);
     return await readFile(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === undefined) throw error;

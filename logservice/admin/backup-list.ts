@@ -1,7 +1,8 @@
 import { createReadStream } from "node:fs";
-import { lstat, readdir, readFile } from "node:fs/promises";
+import { lstat, readdir } from "node:fs/promises";
 import { join, relative } from "node:path";
 import { crc32 } from "node:zlib";
+import { readDataFile } from "../data-file.ts";
 import { OperatorError } from "../error.ts";
 import { printWithChecksum, readWithChecksum, unlessGone, writeDurably } from "../events/durable.ts";
 
@@ -49,7 +50,7 @@ export async function writeBackupList(folder: string): Promise<void> {
 export async function readBackup(folder: string): Promise<BackupReport> {
   const path = join(folder, BACKUP_LIST);
   const there = await filesBelow(folder);
-  const text = await unlessGone(readFile(path, "utf8")).catch(() => "");
+  const text = await unlessGone(readDataFile(path, "utf8")).catch(() => "");
   if (text === undefined) return { isListed: false, files: there.length, bytes: 0, findings: [] };
   const list = readWithChecksum(text) as StoredBackup | undefined;
   // The journal's list, in its place, has files, too.

@@ -1,5 +1,6 @@
 import { existsSync } from "node:fs";
 import { join } from "node:path";
+import { NotAFile } from "../data-file.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsFinding, EventsReport } from "../events/check.ts";
 import { FOLDER_LIST } from "../events/duckdb/folder-list.ts";
@@ -79,7 +80,7 @@ export async function checkDataDirectory(options: DataCheckOptions): Promise<Che
     } catch (error) {
       const { NewerVersion, PlaceTaken } = await import("../events/durable.ts");
       const { ForeignEvents } = await import("../events/duckdb/find-folders.ts");
-      if ([NewerVersion, PlaceTaken, ForeignEvents].some((type) => error instanceof type))
+      if ([NewerVersion, PlaceTaken, ForeignEvents, NotAFile].some((type) => error instanceof type))
         throw new OperatorError((error as Error).message, { cause: error });
       if (!["EACCES", "EPERM", "EROFS"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
       throw operatorErrorOf(directory, error);

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { readdir, rename, rm } from "node:fs/promises";
 import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
 import { OperatorError } from "../error.ts";
-import { copyEvents, wrongEvents } from "../events/copy.ts";
+import { copyEvents, DamagedEvents, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
 import { RecordsError } from "../records/check.ts";
 import { checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
@@ -67,7 +67,7 @@ export async function copyDataDirectory({ kind, from, to, progress, warn = () =>
     if (kind === "backup") await signEverybodyOut(temporaryPath);
     const lacking = await wrongEvents(join(temporaryPath, EVENTS_FOLDER));
     if (lacking !== undefined) {
-      const hint = kind === "backup" ? damagedHint(to) : restoreHint(from);
+      const hint = kind === "backup" ? damagedHint(to) : repairHint(from);
       throw new OperatorError(`${from} is incomplete: ${lacking.replaceAll(temporaryPath, from)}`, { hint });
     }
     // A copied file has the permissions of its source.
@@ -79,6 +79,10 @@ export async function copyDataDirectory({ kind, from, to, progress, warn = () =>
     await syncDirectory(dirname(to));
   } catch (error) {
     if (error instanceof OperatorError) throw error;
+    if (error instanceof DamagedEvents) {
+      const hint = kind === "backup" ? damagedHint(to) : repairHint(from);
+      throw new OperatorError(error.message, { hint, cause: error });
+    }
     throw new Error(`cannot copy ${from} to ${to}`, { cause: error });
   } finally {
     await rm(temporaryPath, { recursive: true, force: true });
@@ -100,6 +104,10 @@ async function requireListed(from: string, to: string, warn: (message: string) =
   if (!isListed)
     warn(`${from} has no list of its files, as those of older versions: a file that is gone may not be missed`);
 }
+
+/** The remedy for damaged events of a data directory. */
+const repairHint = (from: string) =>
+  `tool service check --repair --data ${from} says what is lost and sets aside what is damaged: then back it up again`;
 
 /** The remedy for a damaged backup. */
 const damagedHint = (to: string) =>

@@ -89,9 +89,13 @@ const NOT_SHARED =
 
 /** A mail server that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
 function textOf(error: unknown): string {
-  if (error instanceof MailFailure) return error.message;
+  if (error instanceof MailFailure || isOfFullDisk(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
+
+/** A disk without room is known where it is: the line says so alone. */
+const isOfFullDisk = (error: unknown): error is Error =>
+  error instanceof Error && /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code));
 
 /** The kinds of notifications that there are, and that the settings cannot deliver. */
 async function alertWarnings({ db }: Records, settings: NotifySettings): Promise<string[]> {

@@ -1,6 +1,6 @@
 import { existsSync } from "node:fs";
 import { readdir } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { systemClock } from "../../grammar/units/clock.ts";
 import { isWholeFilter } from "./duckdb/bloom-filter.ts";
 import { ConnectionPool } from "./duckdb/connection-pool.ts";
@@ -156,6 +156,7 @@ async function look(
       bytes += plan.segments.reduce((sum, { entry }) => sum + entry.bytes, 0);
       findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));
     }
+    lookAtNotFiles(journal, findings);
     const { projects: waiting, ...inJournal } = waitingIn(journal, plans);
     const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(knownProjects ?? [])]);
     return { pid, projects: all.size, segments, bytes, journal: inJournal, findings };
@@ -225,6 +226,15 @@ function lookAtJournal(
   }
 }
 
+/** Those that are no loss. */
+function lookAtNotFiles({ notFiles }: ReadJournal, findings: EventsFinding[]): void {
+  for (const { path } of notFiles) {
+    const file = `journal/${basename(path)}`;
+    if (!findings.some((one) => one.file === file))
+      findings.push({ file, state: "foreign", detail: "is not a file: no event is missing because of it" });
+  }
+}
+
 async function lookAtKeys(directory: string, findings: EventsFinding[]): Promise<void> {
   const folder = join(directory, "keys");
   for (const name of (await unlessGone(readdir(folder))) ?? []) {
@@ -247,7 +257,7 @@ async function findingsOf(
     detail: stored.reason,
     loss: toLoss(plan, stored, accepted),
   }));
-  if (plan.manifest === "is damaged" || plan.manifest === "is missing")
+  if (!["whole", "first version", "new"].includes(plan.manifest) && plan.blocked === undefined)
     findings.push({ file: at("manifest.json"), state: "rebuildable", detail: plan.manifest });
   for (const { entry, sidecar } of plan.segments) {
     const path = join(plan.directory, entry.file);

@@ -1,7 +1,8 @@
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, readdir, readFile, rm } from "node:fs/promises";
+import { copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
+import { NotAFile, readDataFile, requireFile } from "../data-file.ts";
 import { FolderList, type FolderNote, type ListedFolder } from "./duckdb/folder-list.ts";
 import { type FolderIdentity, folderName, parseFolderName } from "./duckdb/folder-name.ts";
 import { heldEvents } from "./duckdb/held-events.ts";
@@ -62,7 +63,7 @@ async function copyJournal(from: string, to: string, progress: Progress): Promis
   const lengths = new Map<number, number>();
   for (const name of (await namesIn(join(from, "journal"))).filter(isJournalFile)) {
     const path = join(from, "journal", name);
-    const text = await unlessGone(readFile(path));
+    const text = await unlessGone(readWanted(path));
     if (text === undefined) continue;
     const whole = text.subarray(0, endOfWhole(path, text));
     if (whole.length < list.leastBytes(Number(name.slice(0, 16)))) throw damaged(path, "is cut off");
@@ -141,14 +142,18 @@ function endOfWhole(path: string, text: Buffer): number {
 }
 
 /** Thrown for damaged events: they are no backup, and would look whole in the copy. */
-class DamagedEvents extends Error {
+export class DamagedEvents extends Error {
   override readonly name = "DamagedEvents";
 }
 
-const damaged = (path: string, fault: string) =>
-  new DamagedEvents(
-    `${path} ${fault}: start the service, or tool service check --repair, which says what is lost; then copy again`,
-  );
+/** Throws DamagedEvents if it is no file. */
+async function readWanted(path: string): Promise<Buffer> {
+  return readDataFile(path).catch((error: unknown) => {
+    throw error instanceof NotAFile ? damaged(path, "is not a file") : error;
+  });
+}
+
+const damaged = (path: string, fault: string) => new DamagedEvents(`${path} ${fault}`);
 
 /**
  * The manifest with its segments. Where a file went meanwhile there is a newer manifest with others in its place, and
@@ -177,9 +182,20 @@ async function copyProject(from: string, to: string, progress: Progress, clock: 
     await writeDurably(join(to, MANIFEST), source.text);
     // Files go only after the manifest that no longer names them: all were there if the newest still names them all.
     const newest = stemsOf((await manifestOf(from))?.manifest ?? NOTHING);
-    if ([...stems].every((stem) => newest.has(stem)) && (await wrongSegments(to, false)) === undefined) return true;
+    if ([...stems].every((stem) => newest.has(stem)) && (await wrongSegments(to, false)) === undefined) {
+      await dropDamagedSummaries(to, source.manifest);
+      return true;
+    }
   }
   return true;
+}
+
+/** A start makes them again. */
+async function dropDamagedSummaries(folder: string, { segments }: Manifest): Promise<void> {
+  for (const { file } of segments) {
+    const path = join(folder, file);
+    if ((await readSidecar(path).catch(() => undefined)) === undefined) await rm(summaryPath(path), { force: true });
+  }
 }
 
 // Copying what a merge made takes less time than the merge.
@@ -191,7 +207,7 @@ const NOTHING: Pick<Manifest, "segments" | "losses"> = { segments: [], losses: [
 async function manifestOf(folder: string): Promise<{ manifest: Manifest; text: string } | undefined> {
   const identity = parseFolderName(basename(folder));
   const path = join(folder, MANIFEST);
-  const text = identity && (await unlessGone(readFile(path, "utf8")));
+  const text = identity && (await unlessGone(readWanted(path)))?.toString();
   if (identity === undefined || text === undefined) return undefined;
   const read = parseManifest(path, text, identity);
   if (read.kind === "lost") throw damaged(path, read.fault);
@@ -214,13 +230,14 @@ async function wrongSegments(folder: string, isThorough: boolean): Promise<strin
     const reference = integrity ?? { sum: undefined, footerSum: undefined, stamp: undefined, checkedMs: 0 };
     const fault = await faultOf(path, bytes, { ...reference }, { nowMs: 0 });
     if (fault !== undefined) return `${path} ${fault}`;
-    const sidecar = await readSidecar(path).catch(() => undefined);
-    if (sidecar === undefined) return `${summaryPath(path)} is missing or damaged`;
   }
   return undefined;
 }
 
-/** The files of a folder that are wanted and not there yet; those that go meanwhile are left out. */
+/**
+ * The files of a folder that are wanted and not there yet. Those that go meanwhile are left out, and what is no file and can
+ * be made again. Throws DamagedEvents for a segment that is none.
+ */
 async function copyFiles(
   from: string,
   to: string,
@@ -235,8 +252,8 @@ async function copyFiles(
     if (existing.has(name)) continue;
     const path = join(to, name);
     // Where the file system can, the copy shares its blocks until one of them changes.
-    const isThere = await unlessGone(copyFile(join(from, name), path, constants.COPYFILE_FICLONE).then(() => true));
-    if (isThere === undefined) continue;
+    const isThere = await unlessGone(copyDataFile(join(from, name), path));
+    if (!isThere) continue;
     const handle = await open(path, "r+");
     try {
       await handle.sync();
@@ -246,6 +263,19 @@ async function copyFiles(
     }
   }
   await syncDirectory(to);
+}
+
+/** Whether it was copied: what is no file is not, unless that loses events. */
+async function copyDataFile(from: string, to: string): Promise<boolean> {
+  try {
+    await requireFile(from);
+  } catch (error) {
+    if (!(error instanceof NotAFile)) throw error;
+    if (SEGMENT_NAME.test(basename(from))) throw damaged(from, "is not a file");
+    return false;
+  }
+  await copyFile(from, to, constants.COPYFILE_FICLONE);
+  return true;
 }
 
 const namesIn = async (directory: string) => (await unlessGone(readdir(directory))) ?? [];

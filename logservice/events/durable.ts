@@ -1,11 +1,13 @@
-import { lstatSync } from "node:fs";
-import { open, readFile, rename } from "node:fs/promises";
+import { lstatSync, rmSync } from "node:fs";
+import { open, rename } from "node:fs/promises";
 import { dirname } from "node:path";
 import { crc32 } from "node:zlib";
+import { NotAFile, readDataFile } from "../data-file.ts";
 
 /** Writes a temporary file, syncs it and renames it: a crash leaves either the old content or the new. */
 export async function writeDurably(path: string, content: string | Buffer): Promise<void> {
   const temporaryPath = `${path}.new`;
+  clearFilePlace(temporaryPath);
   const handle = await open(temporaryPath, "w");
   try {
     await handle.writeFile(content);
@@ -15,6 +17,12 @@ export async function writeDurably(path: string, content: string | Buffer): Prom
   }
   await rename(temporaryPath, path);
   await syncDirectory(dirname(path));
+}
+
+/** Removes a pipe, a device or a link in the place of a file that is about to be written: it would be written to. */
+export function clearFilePlace(path: string): void {
+  const stats = lstatSync(path, { throwIfNoEntry: false });
+  if (stats !== undefined && !stats.isFile() && !stats.isDirectory()) rmSync(path);
 }
 
 /** Whether there is a directory of that name itself, not only a link to one. */
@@ -105,7 +113,7 @@ export async function readStoredList<Stored extends { readonly version: number }
   list: keyof Stored,
 ): Promise<{ readonly stored: Stored | undefined; readonly isDamaged: boolean }> {
   refuseDirectory(path);
-  const text = await readFile(path, "utf8").catch(() => undefined);
+  const text = await readDataFile(path, "utf8").catch((error: unknown) => (error instanceof NotAFile ? "" : undefined));
   const read = text === undefined ? undefined : (readWithChecksum(text) as Stored | undefined);
   if (read !== undefined && read.version > version) throw new NewerVersion(path);
   const stored = Array.isArray(read?.[list]) ? read : undefined;

@@ -4,6 +4,8 @@ import { link, lstat, readFile, readlink, rename, rm, symlink, unlink, writeFile
 import { join } from "node:path";
 import { isDiskFull } from "./durable.ts";
 
+import { NotAFile, readDataFile } from "../data-file.ts";
+
 /**
  * Takes a data directory for this process, until the returned function is called or the process ends. Rejects where
  * another living process has it, naming that one's pid.
@@ -76,8 +78,14 @@ export async function livingOwnerOf(directory: string): Promise<number | undefin
 /** Undefined if the file is gone, or has just come. A link of others that leads nowhere would be met again and again. */
 async function readOwner(path: string): Promise<string | undefined> {
   try {
-    return await readFile(path, "utf8");
+    return await readDataFile(path, "utf8");
   } catch (error) {
+    if (error instanceof NotAFile) {
+      if ((await lstat(path)).isDirectory())
+        throw new NotAFile(path, ": move the folder away, the service makes the file");
+      // A pipe is replaced as the file of a process that has ended is.
+      return "";
+    }
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     const target = await readlink(path).catch(() => "");
     if (SHORT_OWNER.test(target)) return target;

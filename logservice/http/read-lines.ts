@@ -37,6 +37,37 @@ export function readLines(text: string, nowMs: number): ReadBatch {
   return batch;
 }
 
+/**
+ * Reads a body that is said to be JSON: a list with objects is one of events, each as a line that has the object would be, and
+ * the index of an error counts its elements. Anything else is read line by line.
+ */
+export function readJson(text: string, nowMs: number): ReadBatch {
+  const values = listOf(text);
+  if (values === undefined) return readLines(text, nowMs);
+  const now = new Date(nowMs).toISOString();
+  const batch = newBatch();
+  for (const [index, value] of values.entries()) {
+    refuseFull(batch);
+    readPart(batch, index, () => {
+      const place = `element ${index + 1}`;
+      if (!isObject(value)) throw new RpcError("invalid", `${place}: must be an object`);
+      return readNewEvent(eventOfObject(value, JSON.stringify(value)), place, now);
+    });
+  }
+  return batch;
+}
+
+/** The elements of a list that has an object; undefined for anything else. */
+function listOf(text: string): readonly unknown[] | undefined {
+  const begin = beginOf(text);
+  if (!/^[ \t\r\n]*\[/.test(text.slice(begin, begin + MAX_SHOWN_LENGTH))) return undefined;
+  const value = parsedOrUndefined(text.slice(begin));
+  return Array.isArray(value) && value.some(isObject) ? value : undefined;
+}
+
+const isObject = (value: unknown): value is Record<string, unknown> =>
+  typeof value === "object" && value !== null && !Array.isArray(value);
+
 /** Adds a line to the last event if it goes on with the trace there. */
 function joins({ events }: { readonly events: NewEvent[] }, line: string): boolean {
   const last = events.at(-1);
@@ -88,7 +119,10 @@ function refuseFull({ events, errors }: ReadBatch): void {
 
 function eventOf(line: string): Record<string, unknown> {
   const value = line.startsWith("{") ? objectOf(line) : undefined;
-  if (value === undefined) return { level: "info", message: line };
+  return value === undefined ? { level: "info", message: line } : eventOfObject(value, line);
+}
+
+function eventOfObject(value: Record<string, unknown>, line: string): Record<string, unknown> {
   return isOwn(value) ? value : (fromLogger(value, line) ?? fromObject(value, line));
 }
 
@@ -162,9 +196,11 @@ function timeOfPlatformLine({ type, time, record }: Record<string, unknown>): st
 const MAX_SHOWN_LENGTH = 1_000;
 
 /** The object in a line; undefined if the line only looks like one. */
-function objectOf(line: string): Record<string, unknown> | undefined {
+const objectOf = (line: string) => parsedOrUndefined(line) as Record<string, unknown> | undefined;
+
+function parsedOrUndefined(text: string): unknown {
   try {
-    return parseExactJson(line) as Record<string, unknown>;
+    return parseExactJson(text);
   } catch (error) {
     if (error instanceof RpcError) return undefined;
     throw error;

@@ -1,5 +1,6 @@
 import { open, stat } from "node:fs/promises";
 import type Libsql from "libsql";
+import { NotAFile, requireFile } from "../data-file.ts";
 import { isKnownMigration, MIGRATION_TABLE } from "./migrations.ts";
 import { openDatabase } from "./sqlite.ts";
 
@@ -26,6 +27,8 @@ export async function checkFile(path: string, access: "r" | "r+"): Promise<void>
   };
   const stats = await stat(path).catch(refuse);
   if (stats.isDirectory()) throw damaged(path, "it is a folder");
+  if (!stats.isFile()) throw damaged(path, "it is not a file");
+  await refuseOddBeside(path);
   // SQLite takes an empty file for a new database. `init` never leaves one.
   if (stats.size === 0) throw damaged(path, "it is empty");
   await open(path, access)
@@ -46,6 +49,21 @@ export async function checkFile(path: string, access: "r" | "r+"): Promise<void>
     const { code, message } = error as Error & { code?: unknown };
     if (/^SQLITE_(NOTADB|CORRUPT)/.test(String(code))) throw damaged(path, message, error);
     throw error;
+  }
+}
+
+/** SQLite keeps files of its own beside the records, and does not say which of them it cannot open. */
+async function refuseOddBeside(path: string): Promise<void> {
+  const hints = {
+    "-wal":
+      "put the file of that name back, or move this away to continue without it: the last changes of the records may have been in it alone",
+    "-shm": "move it away: SQLite makes the file of that name again",
+  };
+  for (const [end, hint] of Object.entries(hints)) {
+    await requireFile(`${path}${end}`).catch((error: unknown) => {
+      if (error instanceof NotAFile) throw new RecordsError(error.message, { hint });
+      if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw unreadableFile(`${path}${end}`, error);
+    });
   }
 }
 

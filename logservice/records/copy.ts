@@ -1,6 +1,7 @@
-import { copyFile, open, readFile } from "node:fs/promises";
+import { copyFile, open } from "node:fs/promises";
 import { join } from "node:path";
 import { Kysely, SqliteDialect } from "kysely";
+import { readDataFile } from "../data-file.ts";
 import { checkFile, RecordsError } from "./check.ts";
 import { EVENTS_POSITION } from "./instance.ts";
 import { KEY_FILE } from "./key-file.ts";
@@ -60,7 +61,7 @@ export async function signEverybodyOut(directory: string): Promise<void> {
 export async function checkRecords(directory: string): Promise<void> {
   await checkFile(join(directory, RECORDS_FILE), "r");
   const path = join(directory, KEY_FILE);
-  const key = await readFile(path).catch(() => undefined);
+  const key = await readDataFile(path).catch(() => undefined);
   if (key?.length === SEAL_KEY_BYTES) return;
   throw new RecordsError(`${path} is missing or damaged`, { hint: "put the file back, or take another backup" });
 }

@@ -1,6 +1,7 @@
 import { randomBytes } from "node:crypto";
-import { link, open, readFile, rm, stat } from "node:fs/promises";
+import { link, open, rm } from "node:fs/promises";
 import { dirname } from "node:path";
+import { NotAFile, readDataFile } from "../data-file.ts";
 import { RecordsError, unreadableFile } from "./check.ts";
 import { SEAL_KEY_BYTES } from "./seal.ts";
 
@@ -19,12 +20,11 @@ export async function readOrMakeKey(path: string): Promise<Buffer> {
 export async function readKeyFile(path: string): Promise<Buffer | undefined> {
   let key: Buffer;
   try {
-    // Opening a pipe would wait for whoever writes to it.
-    if (!(await stat(path)).isFile()) throw new RecordsError(`${path} is not a file`, { hint: PUT_BACK });
-    key = await readFile(path);
+    key = await readDataFile(path);
   } catch (error) {
+    if (error instanceof NotAFile) throw new RecordsError(error.message, { hint: PUT_BACK });
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
-    throw error instanceof RecordsError ? error : unreadableFile(path, error);
+    throw unreadableFile(path, error);
   }
   if (key.length === SEAL_KEY_BYTES) return key;
   throw new RecordsError(`${path} has ${key.length} bytes instead of ${SEAL_KEY_BYTES}`, {

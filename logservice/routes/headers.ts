@@ -13,14 +13,21 @@ export function requestHeader(request: IncomingMessage, name: string): string {
 /** Refuses other types of bodies. A body without a type is taken for the expected one, without a charset for UTF-8. */
 export function expectType(request: IncomingMessage, types: readonly string[], { isNeeded = false } = {}): void {
   const header = requestHeader(request, "content-type");
-  const type = header.split(";")[0]!.trim().toLowerCase();
+  const type = bodyType(request);
   if ((type !== "" || isNeeded) && !types.includes(type)) {
-    throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}`);
+    const remedy = type === FORM ? `, not ${FORM}, which curl sends by itself: add -H "Content-Type: ${types[0]}"` : "";
+    throw new RpcError("unsupported_media_type", `Content-Type: must be ${types[0]}${remedy}`);
   }
   const charset = /;\s*charset\s*=\s*"?([^\s";]*)/i.exec(header)?.[1]?.toLowerCase();
   if (charset === undefined || CHARSETS.has(charset)) return;
   throw new RpcError("unsupported_media_type", "Content-Type: the charset must be utf-8");
 }
+
+const FORM = "application/x-www-form-urlencoded";
+
+/** The type of a body without its parameters; empty if it has none. */
+export const bodyType = (request: IncomingMessage): string =>
+  requestHeader(request, "content-type").split(";")[0]!.trim().toLowerCase();
 
 /** Names of UTF-8 and of its subset ASCII. */
 const CHARSETS: ReadonlySet<string> = new Set(["utf-8", "utf8", "us-ascii", "ascii"]);

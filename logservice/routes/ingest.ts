@@ -1,14 +1,14 @@
 import type { IncomingMessage } from "node:http";
-import { readLines, readPlainLines } from "../http/read-lines.ts";
+import { readJson, readLines, readPlainLines } from "../http/read-lines.ts";
 import { sendJson } from "../http/send.ts";
 import type { ProjectMode } from "../records/projects.ts";
 import { append, reportOf } from "../rpc/append.ts";
 import { bodyText } from "../rpc/read-body.ts";
 import type { GrantedAnswer } from "./exchange.ts";
-import { batchKeyOf, expectType, idempotencyKeyOf } from "./headers.ts";
+import { batchKeyOf, bodyType, expectType, idempotencyKeyOf } from "./headers.ts";
 import type { RouteState } from "./state.ts";
 
-/** Answers `POST /ingest/:project`, which stores each line of its body as an event. */
+/** Answers `POST /ingest/:project`, which stores each line of its body as an event, or each object of a JSON list. */
 export function ingestAnswer({ service, bodies }: RouteState): GrantedAnswer {
   return async (request, response, grant, signal) => {
     expectType(request, LINE_TYPES);
@@ -18,7 +18,8 @@ export function ingestAnswer({ service, bodies }: RouteState): GrantedAnswer {
       signal.throwIfAborted();
       const text = bodyText(body);
       const nowMs = service.nowMs();
-      const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readLines)(text, nowMs);
+      const readParsed = bodyType(request) === "application/json" ? readJson : readLines;
+      const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readParsed)(text, nowMs);
       return reportOf(
         await append(service, { team_id: grant.team, id: project }, read, batchKeyOf(idempotencyKey, body)),
       );

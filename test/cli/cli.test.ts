@@ -1,7 +1,8 @@
 // The command line from outside: what the words mean, what is printed where, and the exit code.
-import { readFileSync } from "node:fs";
+import { execFileSync } from "node:child_process";
+import { mkdirSync, readFileSync, rmSync, symlinkSync } from "node:fs";
 import { chmod, mkdir, readFile, stat, writeFile } from "node:fs/promises";
-import { join } from "node:path";
+import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { readArgv } from "../../cli/argv.ts";
@@ -12,6 +13,7 @@ import { describeTable } from "../../cli/table.ts";
 import { rpcReference } from "../../schema/rpc-reference.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { isRunning, shell, spawnTool, tool } from "../support/cli.ts";
+import { requires } from "../support/require.ts";
 import { until } from "../support/until.ts";
 import { recorderOf } from "../support/vectors.ts";
 import vectors from "../vectors/argv.json" with { type: "json" };
@@ -312,6 +314,41 @@ t.test("validate: links that lead out of the static directory", async (t) => {
   const site = { name: "app", type: "static", static: { dir: "public" } };
   await writeFile(join(cwd, "tool.json"), JSON.stringify(site));
   t.match(await validate(), [{ code: "config/linked-file" }]);
+});
+
+t.test("what is not a file in a project is said, and not waited for", { skip: requires("mkfifo") }, async (t) => {
+  const pipe = (path: string) => execFileSync("mkfifo", [path]);
+  const circle = (path: string) => symlinkSync(basename(path), path);
+  const endless = (path: string) => symlinkSync("/dev/zero", path);
+  const log = join(".tool", "development.ndjson");
+  const rows: readonly (readonly [file: string, make: (path: string) => void, argv: string[], said: RegExp])[] = [
+    ["tool.json", pipe, ["validate"], /^error: cannot read tool\.json: it is not a file\n$/],
+    ["tool.json", endless, ["validate"], /^error: cannot read tool\.json: it is not a file\n$/],
+    ["tool.json", pipe, ["config"], /^error: cannot read .*tool\.json: it is not a file\n$/],
+    ["tool.json", circle, ["validate"], /^error: cannot read tool\.json: its symbolic links lead in a circle\n$/],
+    ["tool.json", mkdirSync, ["validate"], /^error: cannot read tool\.json: it is a folder\n$/],
+    ["tool.json", mkdirSync, ["config"], /^error: cannot read .*tool\.json: it is a folder\n$/],
+    ["package.json", pipe, ["config"], /^(?!.*package\.json: E)/],
+    [".toolignore", pipe, ["build", "--size"], /cannot read \.toolignore: it is not a file\n/],
+    [log, pipe, ["logs"], /^error: cannot read \.tool\/development\.ndjson: it is not a file\n {2}move it away: /],
+    [log, endless, ["logs", "-f"], /^error: cannot read \.tool\/development\.ndjson: it is not a file\n/],
+  ];
+  for (const [file, make, argv, said] of rows) {
+    const cwd = t.testdir({
+      "tool.json": '{ "name": "app", "proxy": { "command": "./serve" } }',
+      serve: "",
+      ".tool": {},
+    });
+    const path = join(cwd, file);
+    rmSync(path, { force: true });
+    make(path);
+    const { stderr, signal } = await tool(argv, { cwd });
+    t.match(stderr, said, `${argv.join(" ")}: ${file}`);
+    t.equal(signal, null, `${argv.join(" ")}: ${file}: it ends`);
+  }
+  // A pipe that a shell has opened is read.
+  const { stdout } = await shell(`tool validate <(echo '{ "name": "app" }')`, { cwd: t.testdir() });
+  t.match(stdout, /is valid\n$/);
 });
 
 t.test("run: the tool's own secrets stay out of a hook's environment", async (t) => {

@@ -226,6 +226,58 @@ t.test("of an older version, without a list: restored with a warning, as far as 
   t.match(await messageOf(copyDataDirectory(copy)), { message: /\.parquet is missing$/, hint: /^restore another/ });
 });
 
+t.test("of a data directory where something is not a file: made without it, or refused with the remedy", async (t) => {
+  const repair = /^tool service check --repair --data .*: then back it up again$/;
+  const rows: readonly (readonly [file: string, said?: RegExp, hint?: RegExp])[] = [
+    [kinds["a summary"]],
+    [kinds["a file of keys"]],
+    [kinds["a segment"], /\.parquet is not a file$/, repair],
+    [kinds["a manifest"], /manifest\.json is not a file$/, repair],
+    [kinds["a journal file"], /\.ndjson is not a file$/, repair],
+    [kinds["the key"], /secrets\.key is missing or damaged$/, /^put the file back/],
+  ];
+  for (const [file, said, hint] of rows) {
+    for (const [what, damage] of Object.entries(faults.notFiles)) {
+      const from = join(t.testdir(), "data");
+      cpSync(backup, from, { recursive: true });
+      rmSync(join(from, BACKUP_LIST));
+      damage(join(from, file));
+      const copy = copyDataDirectory({ kind: "data directory", from, to: restored, progress });
+      if (said !== undefined) {
+        t.match(await messageOf(copy), { message: said, hint }, `${file}: ${what}`);
+        continue;
+      }
+      await copy;
+      t.same((await checkBackup(restored)).findings, [], `${file}: ${what}`);
+      const store = await openEventsStore({ directory: join(restored, "events"), reserveBytes: 0 });
+      t.same([(await store.projectStats(keys[0]!)).eventsTotal, store.losses()], [3, []], `${file}: ${what}`);
+      await store.close();
+      rmSync(restored, { recursive: true });
+    }
+  }
+});
+
+t.test("a start, a check and a backup name what SQLite keeps beside the records where it is no file", async (t) => {
+  for (const [end, hint] of [
+    ["-wal", /^put the file of that name back, or move this away/],
+    ["-shm", /^move it away: SQLite makes/],
+  ] as const) {
+    for (const [what, damage] of Object.entries(faults.notFiles)) {
+      const from = join(t.testdir(), "data");
+      cpSync(backup, from, { recursive: true });
+      rmSync(join(from, BACKUP_LIST));
+      const path = join(from, `records.sqlite${end}`);
+      damage(path);
+      const said = { message: `${path} is not a file`, hint };
+      const options = { folder: from, repair: false, acceptedLosses: [], nowMs: Date.now, reading: async () => {} };
+      t.match(await messageOf(openRecords(from)), said, `${what}: a start`);
+      t.match(await messageOf(checkDataDirectory({ ...options, repaired: () => {} })), said, `${what}: a check`);
+      const copy = copyDataDirectory({ kind: "data directory", from, to: restored, progress });
+      t.match(await messageOf(copy), said, `${what}: a backup`);
+    }
+  }
+});
+
 t.test("of a newer version", async (t) => {
   const from = join(t.testdir(), "newer");
   cpSync(backup, from, { recursive: true });

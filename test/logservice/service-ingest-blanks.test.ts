@@ -90,3 +90,42 @@ t.test("indexes of errors count from the first line, with a mark and without", a
     t.strictSame(answer.json, { accepted: 1, errors }, ascii(mark));
   }
 });
+
+t.test("a JSON list of objects is as many events, if the body is said to be JSON", async (t) => {
+  const service = await startTestService(t);
+  const headers = { authorization: `Bearer ${service.owner}`, "content-type": "application/json; charset=utf-8" };
+  const deep = { message: "c", fields: Object.fromEntries(Array.from({ length: 251 }, (_, i) => [`k${i}`, i])) };
+  /** The body, the events with their fields, and what is wrong with others. */
+  const rows: readonly [body: string, events: readonly string[], errors?: readonly object[]][] = [
+    [`[${STRUCTURED("a")},{"msg":"b","level":40,"user":7}]`, ["error a {}", 'warning b {"user":7}']],
+    [`${MARK}\n [\n  {"message": "a"},\n  {"n": 1}\n]\n`, ["info a {}", 'info {"n":1} {"n":1}']],
+    [
+      JSON.stringify([{ message: "a" }, "text", deep]),
+      ["info a {}"],
+      [
+        { index: 1, message: "element 2: must be an object" },
+        { index: 2, message: "element 3.fields: must hold at most 250 fields" },
+      ],
+    ],
+    // Lines of a log that begin with a bracket, a list without an event, and lines of JSON.
+    ["[main] started\n[main] ended", ["info [main] started {}", "info [main] ended {}"]],
+    ["[1, 2]", ["info [1, 2] {}"]],
+    [`${STRUCTURED("a")}\n${STRUCTURED("b")}`, ["error a {}", "error b {}"]],
+  ];
+  for (const [i, [body, expected, errors = []]] of rows.entries()) {
+    const id = `p${i}`;
+    await service.call("add_project", { project: { id, name: id } });
+    const answer = await service.send({ path: `/ingest/${id}`, headers, body });
+    t.strictSame([answer.status, answer.json], [200, { accepted: expected.length, errors }], body);
+    const range = { project_id: id, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+    const { json } = await service.call("search", { ...range, order: "ascending" });
+    t.strictSame(
+      json.events.map(
+        ({ level, message, fields }: { level: string; message: string; fields?: object }) =>
+          `${level} ${message} ${JSON.stringify(fields ?? {})}`,
+      ),
+      expected,
+      body,
+    );
+  }
+});

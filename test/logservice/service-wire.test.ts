@@ -99,7 +99,21 @@ t.test("addresses, types and bodies", async (t) => {
         "/get_projects",
         { authorization, "content-type": "application/x-www-form-urlencoded" },
         "a=b",
-        '415 {"type":"unsupported_media_type","message":"Content-Type: must be application/json"}',
+        '415 {"type":"unsupported_media_type","message":"Content-Type: must be application/json, not application/x-www-form-urlencoded, which curl sends by itself: add -H \\"Content-Type: application/json\\""}',
+      ],
+      [
+        "lines as a form",
+        "/ingest/app",
+        { authorization, "content-type": "application/x-www-form-urlencoded" },
+        "a line",
+        '415 {"type":"unsupported_media_type","message":"Content-Type: must be application/x-ndjson, not application/x-www-form-urlencoded, which curl sends by itself: add -H \\"Content-Type: application/x-ndjson\\""}',
+      ],
+      [
+        "an image",
+        "/ingest/app",
+        { authorization, "content-type": "image/png" },
+        "a line",
+        '415 {"type":"unsupported_media_type","message":"Content-Type: must be application/x-ndjson"}',
       ],
       ["no JSON", "/get_projects", json, "{", '400 {"type":"bad_request","message":"the body is not valid JSON"}'],
       [

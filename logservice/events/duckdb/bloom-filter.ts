@@ -5,8 +5,9 @@
 // of 256 bits: a text sets eight bits of one block, one in each word of 32, so that a text costs one block in each run. The
 // blocks of the same number of all runs are adjacent, in a stripe with its own sum.
 
-import { open, readFile, rename, writeFile } from "node:fs/promises";
+import { open, rename, writeFile } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import { readDataFile, requireFile } from "../../data-file.ts";
 import { errorCode } from "../durable.ts";
 import { type DuckDBConnection, quoted } from "./duckdb.ts";
 import { clearPlace } from "./quarantine.ts";
@@ -143,7 +144,7 @@ export async function readFilter(
   engine: string,
 ): Promise<BloomFilter | undefined> {
   const path = filterPath(segmentPath);
-  const bytes = await readFile(path).catch((error: unknown) => {
+  const bytes = await readDataFile(path).catch((error: unknown) => {
     if (errorCode(error) === "ENOENT") return undefined;
     throw new DamagedFilter(path, { cause: error });
   });
@@ -174,6 +175,7 @@ export async function lookUp(
   if (column === undefined) return undefined;
   const runs = head.sequences.map(() => false);
   const stripe = Buffer.alloc(stripeBytesOf(runs.length));
+  await requireFile(path);
   const handle = await open(path, "r");
   try {
     for (const hash of hashes) {
@@ -200,7 +202,7 @@ export async function isWholeFilter(path: string, segment: FileChecksum, engine:
   try {
     const filter = await readFilter(path, segment, engine);
     if (filter === undefined) return false;
-    const bytes = await readFile(filter.path);
+    const bytes = await readDataFile(filter.path);
     const stripeBytes = stripeBytesOf(filter.head.sequences.length);
     for (const { at, blocks } of filter.begins.values()) {
       for (let begin = at; begin < at + blocks * stripeBytes; begin += stripeBytes) {

@@ -1,3 +1,4 @@
+import { requireFile } from "../../data-file.ts";
 import type { Interval } from "../intervals.ts";
 import { FRAME_BYTES, GENERATED_ID_BYTES } from "../journal/line.ts";
 import type { ConnectionPool } from "./connection-pool.ts";
@@ -14,6 +15,7 @@ export class Inspector {
 
   /** Reads the metadata of a segment; undefined for one of format 1. */
   async metadataOf(path: string): Promise<SegmentMetadata | undefined> {
+    await requireFile(path);
     const rows = await this.#rows(
       `select decode(value) from parquet_kv_metadata(${quoted(path)}) where decode(key) = ${quoted(METADATA_KEY)}`,
     );

@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readDataFile } from "../../data-file.ts";
 import { readFrames } from "../journal/frame.ts";
 import type { JournalRange } from "../journal/journal-file.ts";
 import { eachLine, type LineMembers } from "../journal/line.ts";
@@ -15,7 +15,7 @@ export async function loadJournalRange(
   table: string,
 ): Promise<void> {
   let whole = 0;
-  for (const result of readFrames(await readFile(path))) {
+  for (const result of readFrames(await readDataFile(path))) {
     if (!("whole" in result)) continue;
     const { frame } = result.whole;
     if (frame.project === project && frame.sequence >= first && frame.sequence <= last) whole += frame.lines;
@@ -71,7 +71,7 @@ export async function countOf(connection: DuckDBConnection, select: string): Pro
 export async function insertRowByRow(connection: DuckDBConnection, journalPath: string): Promise<void> {
   await connection.run("delete from lines");
   const insert = await connection.prepare("insert into lines values (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)");
-  for (const result of readFrames(await readFile(journalPath))) {
+  for (const result of readFrames(await readDataFile(journalPath))) {
     if (!("whole" in result)) continue;
     for (const { q, p, nanoseconds, i, s, l, v, x, m, f } of eachLine(result.whole.body)) {
       insert.bindBigInt(1, BigInt(q));

@@ -1,5 +1,5 @@
-import { readFile } from "node:fs/promises";
 import { join } from "node:path";
+import { NotAFile, readDataFile } from "../../data-file.ts";
 import { NewerVersion, printWithChecksum, readWithChecksum, writeDurably } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import type { HeldEvents } from "./held-events.ts";
@@ -74,16 +74,17 @@ export async function readManifest(
 ): Promise<ReadManifest> {
   const path = join(folder, MANIFEST);
   try {
-    return parseManifest(path, await readFile(path, "utf8"), identity);
+    return parseManifest(path, await readDataFile(path, "utf8"), identity);
   } catch (error) {
     if (error instanceof NewerVersion) throw error;
+    if (error instanceof NotAFile) return { kind: "lost", fault: "is damaged" };
     return { kind: "lost", fault: unreadable(error) };
   }
 }
 
 /** The losses of a folder whose manifest is lost. */
 export async function readLosses(folder: string): Promise<readonly StoredLoss[]> {
-  const text = await readFile(join(folder, LOSSES), "utf8").catch(() => "");
+  const text = await readDataFile(join(folder, LOSSES), "utf8").catch(() => "");
   const losses = readWithChecksum(text);
   return Array.isArray(losses) ? (losses as StoredLoss[]) : [];
 }

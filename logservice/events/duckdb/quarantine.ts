@@ -1,6 +1,6 @@
 import { mkdir, rename } from "node:fs/promises";
 import { basename, dirname, join } from "node:path";
-import { isDirectory, syncDirectory } from "../durable.ts";
+import { clearFilePlace, isDirectory, syncDirectory } from "../durable.ts";
 import { stampOf } from "./integrity.ts";
 import { QUARANTINE } from "./manifest.ts";
 
@@ -23,4 +23,5 @@ export async function quarantineFile(
 /** Makes way for a file that is about to be written: a directory of its name goes to quarantine. */
 export async function clearPlace(path: string): Promise<void> {
   for (const one of [path, `${path}.new`]) if (isDirectory(one)) await quarantineFile(one);
+  clearFilePlace(`${path}.new`);
 }

@@ -1,6 +1,6 @@
-import { readFile, stat } from "node:fs/promises";
 import { crc32 } from "node:zlib";
 import { type ColumnType, sqlColumnOf } from "../../../grammar/query/sql/columns.ts";
+import { NotAFile, readDataFile } from "../../data-file.ts";
 import { errorCode, writeDurably } from "../durable.ts";
 import { minuteOf } from "../instant.ts";
 import { addToSummary, emptySummary, printSummary, readSummary, type Summary } from "../summary/summary.ts";
@@ -61,12 +61,11 @@ export async function writeSidecar(path: string, parts: SidecarParts): Promise<v
 /** Throws DamagedSidecar if there is none, or none that can be read. */
 export async function readSidecar(path: string): Promise<Sidecar> {
   try {
-    // Reading a pipe would never end.
-    if (!(await stat(summaryPath(path))).isFile()) throw new DamagedSidecar(`${summaryPath(path)} is not a file`);
-    return parseSidecar(path, await readFile(summaryPath(path), "utf8"));
+    return parseSidecar(path, await readDataFile(summaryPath(path), "utf8"));
   } catch (error) {
     // Whatever the reason, it is rebuilt.
     if (error instanceof DamagedSidecar) throw error;
+    if (error instanceof NotAFile) throw new DamagedSidecar(error.message);
     throw new DamagedSidecar(`${summaryPath(path)}: ${errorCode(error)}`);
   }
 }

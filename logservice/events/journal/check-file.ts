@@ -1,11 +1,13 @@
 import { open } from "node:fs/promises";
 import { crc32 } from "node:zlib";
+import { requireFile } from "../../data-file.ts";
 import { frameHead } from "./frame.ts";
 
 const CHUNK_BYTES = 1024 * 1024;
 
 /** Whether each byte of a journal file is part of an intact batch. Reads it in chunks: it may be large. */
 export async function isWholeJournal(path: string): Promise<boolean> {
+  await requireFile(path);
   const handle = await open(path, "r");
   try {
     let buffer = Buffer.allocUnsafe(CHUNK_BYTES);

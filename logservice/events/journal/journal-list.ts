@@ -1,4 +1,4 @@
-import { readFile } from "node:fs/promises";
+import { readDataFile } from "../../data-file.ts";
 import { printWithChecksum, readStoredList, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
 import type { JournalLoss } from "../loss.ts";
 
@@ -33,7 +33,7 @@ export class JournalList {
     refuseDirectory(lossesPath(path));
     const { stored, isDamaged } = await readStoredList<StoredList>(path, VERSION, "files");
     const list = new JournalList(path, stored, isDamaged);
-    const losses = stored === undefined ? await readFile(lossesPath(path), "utf8").catch(() => "") : "";
+    const losses = stored === undefined ? await readDataFile(lossesPath(path), "utf8").catch(() => "") : "";
     const kept = readWithChecksum(losses);
     if (Array.isArray(kept)) list.#losses = kept as JournalLoss[];
     list.#hasLosses = list.#losses.length > 0;

@@ -1,4 +1,5 @@
-import { readdir, readFile } from "node:fs/promises";
+import { readdir } from "node:fs/promises";
+import { NotAFile, readDataFile } from "../../data-file.ts";
 import { errorCode, unlessGone } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
 import { type BadFrame, type FrameAndBody, isTorn, readBadFrame, readFrames } from "./frame.ts";
@@ -15,6 +16,8 @@ export interface RecoveredFile extends JournalFile {
 /** The contents of the journal, and the problems of its files. Reading it changes nothing. */
 export interface ReadJournal {
   readonly files: readonly RecoveredFile[];
+  /** Pipes, devices and folders with the name of a file. */
+  readonly notFiles: readonly JournalFile[];
   readonly suspects: readonly Suspect[];
   readonly list: JournalList;
   /** The sequence of each project's last deletion. */
@@ -35,8 +38,14 @@ export interface ProjectJournal {
 }
 
 export type Suspect =
-  /** `before`: where the next file that is there begins. */
-  | { readonly kind: "missing"; readonly begin: number; readonly bytes: number | undefined; readonly before: number }
+  /** `before`: where the next file that is there begins. `isTaken`: whether something else than a file has its name. */
+  | {
+      readonly kind: "missing";
+      readonly begin: number;
+      readonly bytes: number | undefined;
+      readonly before: number;
+      readonly isTaken: boolean;
+    }
   /**
    * The file ends in a partial batch. A crash during a write is `torn`; if the file was known to be longer, or the tail is
    * not what a crash leaves, batches were lost: `short`.
@@ -55,6 +64,7 @@ export type Suspect =
 export async function readJournalFiles(directory: string, list: JournalList): Promise<ReadJournal> {
   const names = ((await unlessGone(readdir(directory))) ?? []).filter(isJournalFile).sort();
   const files: RecoveredFile[] = [];
+  const notFiles: JournalFile[] = [];
   const suspects: Suspect[] = [];
   const damaged = new Set<string>();
   const seen = new Map<number, FrameAndBody>();
@@ -63,12 +73,17 @@ export async function readJournalFiles(directory: string, list: JournalList): Pr
   for (const name of names) {
     const file = journalFile(directory, Number(name.slice(0, 16)));
     const { begin } = file;
-    const text = await readFile(file.path).catch((error: unknown) => {
+    const text = await readDataFile(file.path).catch((error: unknown) => {
+      if (error instanceof NotAFile) return undefined;
       throw new Error(
         `${file.path} cannot be read (${errorCode(error)}), and it may hold events that are nowhere else: make it readable, or move it away to continue without them`,
         { cause: error },
       );
     });
+    if (text === undefined) {
+      notFiles.push(file);
+      continue;
+    }
     const batches: FrameAndBody[] = [];
     // Where the last whole batch ends, and how long they all are.
     let [length, bytes] = [0, 0];
@@ -114,10 +129,13 @@ export async function readJournalFiles(directory: string, list: JournalList): Pr
     suspects.push(...bad);
     files.push({ ...file, batches, bytes });
   }
-  for (const [begin, bytes] of list.files) {
+  // Without a list, a file may have been there.
+  const unlisted = list.isKnown ? [] : notFiles.map(({ begin }) => [begin, undefined] as const);
+  for (const [begin, bytes] of [...list.files, ...unlisted]) {
     if (bytes === 0 || there.has(begin)) continue;
     const before = Math.min(...files.map((file) => file.begin).filter((other) => other > begin));
-    suspects.push({ kind: "missing", begin, bytes: bytes ?? list.leastBytes(begin), before });
+    const isTaken = notFiles.some((one) => one.begin === begin);
+    suspects.push({ kind: "missing", begin, bytes: bytes ?? list.leastBytes(begin), before, isTaken });
     isAnyDamaged = true;
   }
   // In the order of acceptance, whatever they are called.
@@ -125,6 +143,7 @@ export async function readJournalFiles(directory: string, list: JournalList): Pr
   const wholeSince = isAnyDamaged || !list.isKnown ? undefined : sinceWhen(files);
   return {
     files,
+    notFiles,
     suspects,
     list,
     ...contentsOf(files, wholeSince, (project) => !isAnyDamaged && !damaged.has(project)),

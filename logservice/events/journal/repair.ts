@@ -1,4 +1,4 @@
-import { copyFile, mkdir, open, rename, truncate } from "node:fs/promises";
+import { copyFile, mkdir, open, rename, rm, truncate } from "node:fs/promises";
 import { join } from "node:path";
 import { syncDirectory, unlessDiskFull } from "../durable.ts";
 import type { Interval } from "../intervals.ts";
@@ -23,11 +23,11 @@ export interface HeldElsewhere {
 
 /**
  * Decides which suspects are losses and records these, then repairs the files: the torn end that a crash left is cut off,
- * and a damaged file is quarantined and replaced by one with its intact batches.
+ * and a damaged file is quarantined and replaced by one with its intact batches. What is no file is quarantined as it is.
  */
 export async function repairJournal(
   directory: string,
-  { files, suspects, list }: ReadJournal,
+  { files, notFiles, suspects, list }: ReadJournal,
   held: HeldElsewhere,
   nowMs: number,
 ): Promise<JournalDamage> {
@@ -58,6 +58,7 @@ export async function repairJournal(
   if (isNew) await list.replace(entries, [...losses.values()]);
   else if (losses.size < list.losses.length) await unlessDiskFull(list.replace(entries, [...losses.values()]));
   const quarantined: string[] = [];
+  for (const { path } of notFiles) quarantined.push(await moveToQuarantine(directory, path, nowMs));
   for (const file of files) {
     const torn = suspects.find(({ kind, begin }) => kind === "torn" && begin === file.begin);
     if (damagedFiles.has(file.begin)) quarantined.push(await quarantine(directory, file, nowMs));
@@ -80,7 +81,8 @@ export function suspectLoss(
     // Files become segments in their order: if later ones did, this one was removed before, and the list is an old one.
     if (held.flushed >= suspect.before - 1) return undefined;
     const bytes = suspect.bytes ?? 0;
-    return { id: lossId(file), file, reason: "is missing", atMs, bytes, fileBytes: bytes };
+    const reason = suspect.isTaken ? "is missing: what has its name is not a file" : "is missing";
+    return { id: lossId(file), file, reason, atMs, bytes, fileBytes: bytes };
   }
   if (suspect.kind === "short") {
     const { length, bytes } = suspect;
@@ -94,10 +96,9 @@ export function suspectLoss(
 
 /** Quarantines a damaged file and replaces it by one with its intact batches. Returns the path of the quarantined copy. */
 async function quarantine(directory: string, { path, batches }: RecoveredFile, nowMs: number): Promise<string> {
-  const folder = join(directory, "quarantine");
-  await mkdir(folder, { recursive: true });
-  const quarantinePath = join(folder, `${nameOf(path)}.${nowMs}`);
+  const quarantinePath = await quarantinePathOf(directory, path, nowMs);
   const temporaryPath = `${path}.mended`;
+  await rm(temporaryPath, { force: true });
   const handle = await open(temporaryPath, "w");
   try {
     for (const { frame, body } of batches) {
@@ -111,8 +112,22 @@ async function quarantine(directory: string, { path, batches }: RecoveredFile, n
   await copyFile(path, quarantinePath);
   const copy = await open(quarantinePath, "r+");
   await copy.sync().finally(() => copy.close());
-  await syncDirectory(folder);
+  await syncDirectory(join(quarantinePath, ".."));
   await rename(temporaryPath, path);
   await syncDirectory(directory);
   return quarantinePath;
+}
+
+async function moveToQuarantine(directory: string, path: string, nowMs: number): Promise<string> {
+  const quarantinePath = await quarantinePathOf(directory, path, nowMs);
+  await rename(path, quarantinePath);
+  await syncDirectory(join(quarantinePath, ".."));
+  await syncDirectory(directory);
+  return quarantinePath;
+}
+
+async function quarantinePathOf(directory: string, path: string, nowMs: number): Promise<string> {
+  const folder = join(directory, "quarantine");
+  await mkdir(folder, { recursive: true });
+  return join(folder, `${nameOf(path)}.${nowMs}`);
 }

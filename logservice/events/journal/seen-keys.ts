@@ -1,6 +1,7 @@
-import { mkdir, readdir, readFile, rename, rm, stat } from "node:fs/promises";
+import { mkdir, readdir, rename, rm, stat } from "node:fs/promises";
 import { join } from "node:path";
 import { crc32 } from "node:zlib";
+import { NotAFile, readDataFile } from "../../data-file.ts";
 import { errorCode, writeDurably } from "../durable.ts";
 import type { Log } from "../settings.ts";
 import { RECENT_KEYS_MS } from "../store.ts";
@@ -65,7 +66,7 @@ export class SeenKeys {
   async #read(name: string): Promise<SeenKey[]> {
     const path = join(this.#directory, name);
     try {
-      const keys = readKeys(await readFile(path, "utf8"));
+      const keys = await keysIn(path);
       if (keys !== undefined) return keys;
       await rename(path, `${path}.damaged`);
     } catch (error) {
@@ -96,9 +97,17 @@ export class SeenKeys {
   }
 }
 
-export async function isWholeKeys(path: string): Promise<boolean> {
-  const text = await readFile(path, "utf8").catch(() => undefined);
-  return text !== undefined && readKeys(text) !== undefined;
+export const isWholeKeys = async (path: string): Promise<boolean> =>
+  (await keysIn(path).catch(() => undefined)) !== undefined;
+
+/** Undefined if they are not what was written. */
+async function keysIn(path: string): Promise<SeenKey[] | undefined> {
+  try {
+    return readKeys(await readDataFile(path, "utf8"));
+  } catch (error) {
+    if (error instanceof NotAFile) return undefined;
+    throw error;
+  }
 }
 
 /** Undefined if they are not what was written. Format 1 had no sum in the last line. */

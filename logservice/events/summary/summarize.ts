@@ -1,5 +1,6 @@
 import { open } from "node:fs/promises";
 import { LEVELS } from "../../../grammar/query/index.ts";
+import { requireFile } from "../../data-file.ts";
 import { MAX_FIELD_DEPTH } from "../field-paths.ts";
 import { ByteTable, HASH_SEED, hashOf, nextHash } from "./byte-table.ts";
 import {
@@ -30,6 +31,7 @@ export async function summarizeJournal(
   const all = ranges.map(({ project, first, last }) => ({ project, counts: new LineCounts(first, last) }));
   const counts = new Map<string, LineCounts[]>();
   for (const { project, counts: one } of all) counts.set(project, [...(counts.get(project) ?? []), one]);
+  await requireFile(path);
   const handle = await open(path);
   try {
     let buffer = Buffer.allocUnsafe(CHUNK_BYTES);

@@ -18,7 +18,7 @@ export function waysToSend(place: SendPlace): readonly SendWay[] {
     {
       name: "A log file",
       about:
-        "Lines of text or JSON, as a program wrote them. Level, message and time are read where loggers write them; a line without a level is info.",
+        "Lines of text or JSON, as a program wrote them. Level, message and time are read where loggers write them; a line without a level is info. A JSON array of objects is sent as application/json.",
       text: `curl ${origin}/ingest/${projectId} \\
   -H 'Authorization: Bearer ${token}' \\
   -H 'Content-Type: text/plain' \\

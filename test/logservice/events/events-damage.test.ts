@@ -16,7 +16,7 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import t from "tap";
 import { parseQuery } from "../../../grammar/query/index.ts";
-import { checkEvents } from "../../../logservice/events/check.ts";
+import { checkEvents, type FileState, isWrong } from "../../../logservice/events/check.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { runCase } from "../../support/events/damage.ts";
 import { fileRows, folderRows, nameRows, newerRows, olderRows } from "../../support/events/damage-rows.ts";
@@ -398,6 +398,73 @@ t.test("a directory in the place of a list of files is named, with what to do", 
     await store.close();
     rmSync(`${directory}.moved`, { recursive: true });
   }
+});
+
+t.test("what is not a file is never opened, and named by a check as what a start says of it", async (t) => {
+  const kept = join(t.testdir(), "kept");
+  const first = await openEventsStore({ directory: kept, reserveBytes: 0 });
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:00Z", level: "info", message: "a", fields: {} }]);
+  await first.flush();
+  await first.append("app", [{ timestamp: "2024-05-01T10:00:01Z", level: "info", message: "b", fields: {} }]);
+  await first.close();
+  const [folder] = readdirSync(join(kept, "projects"));
+  const segment = readdirSync(join(kept, "projects", folder!)).find((name) => name.endsWith(".parquet"))!;
+  const journal = readdirSync(join(kept, "journal")).sort().at(-1)!;
+  const manifest = `projects/${folder}/manifest.json`;
+  const events = `projects/${folder}/${segment}`;
+  /** The files, the state that a check names, the events that are left, and whether a loss is told. */
+  const rows: readonly (readonly [
+    files: readonly string[],
+    state: FileState | undefined,
+    left: number,
+    isLoss: boolean,
+  ])[] = [
+    [["journal.json", "folders.json"], "rebuildable", 2, false],
+    [[`journal/${journal}`], "missing", 1, true],
+    [[events], "damaged", 1, true],
+    [[manifest, `${events}.json`], "rebuildable", 2, false],
+    // A lock that nobody holds, and a file that was being written: nothing is in them.
+    [["lock", "journal.json.new"], undefined, 2, false],
+  ];
+  for (const [files, state, left, isLoss] of rows) {
+    for (const [what, damage] of Object.entries(faults.notFiles)) {
+      // A folder is refused there.
+      if (what === "a folder" && !files.every((file) => /^(journal|projects)\//.test(file))) continue;
+      const row = `${what} at ${files.join(" and ").replace(/\d{16}/g, "N")}`;
+      const directory = join(t.testdirName, "events");
+      rmSync(directory, { recursive: true, force: true });
+      cpSync(kept, directory, { recursive: true });
+      for (const file of files) damage(join(directory, file));
+      const { findings } = await checkEvents(directory, { nowMs: 0, accepted: new Set() });
+      const states = files.map((file) => findings.find((one) => one.file === file)?.state);
+      t.ok(
+        states.every((one) => one === state || one === undefined) && states.includes(state),
+        `${row}: ${JSON.stringify(findings)}`,
+      );
+      t.equal(
+        findings.some(({ loss }) => loss !== undefined),
+        isLoss,
+        `${row}: a check tells a loss`,
+      );
+      const store = await openEventsStore({ directory, reserveBytes: 0 });
+      t.equal((await store.projectStats("app")).eventsTotal, left, `${row}: a start`);
+      t.equal(store.losses().length > 0, isLoss, `${row}: a start tells a loss`);
+      await store.close();
+      const after = (await checkEvents(directory, { nowMs: 0, accepted: new Set() })).findings;
+      t.same(
+        after.filter((one) => one.loss === undefined && isWrong(one)),
+        [],
+        `${row}: nothing else is left`,
+      );
+    }
+  }
+});
+
+t.test("a folder in the place of the lock is named, with what to do", async (t) => {
+  const directory = t.testdir({ lock: {} });
+  const message = `${join(directory, "lock")} is not a file: move the folder away, the service makes the file`;
+  await t.rejects(openEventsStore({ directory, reserveBytes: 0 }), { message });
+  await t.rejects(checkEvents(directory, { nowMs: 0, accepted: new Set() }), { message });
 });
 
 t.test("a loss of the journal is logged at each start until it is accepted", async (t) => {

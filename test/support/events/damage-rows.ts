@@ -92,6 +92,12 @@ export const fileRows: readonly (readonly [kind: string, rows: readonly Case[]])
   [
     rowOf(kind, "gone", { damage: faults.remove, isLost: () => true, isNamed: kind.isMissed }),
     rowOf(kind, "empty", { damage: faults.empty, isLost: () => true }),
+    // A folder in the place of a list of files is refused: "a directory in the place of a list of files is named".
+    ...Object.entries(faults.notFiles)
+      .filter(([fault]) => fault !== "a folder" || !kind.kind.startsWith("the list of"))
+      .map(([fault, damage]) =>
+        rowOf(kind, fault, { damage, isLost: () => true, isNamed: kind.isMissed, isShort: true }),
+      ),
     rowOf(kind, "another document with a right sum", {
       damage: (path) => faults.overwrite(path, printWithChecksum({ version: 1, others: [] })),
       isLost: () => true,

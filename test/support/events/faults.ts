@@ -1,4 +1,5 @@
 // The faults that may happen to a file or a folder without the knowledge of a store.
+import { execFileSync } from "node:child_process";
 import {
   cpSync,
   existsSync,
@@ -7,6 +8,7 @@ import {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -19,6 +21,22 @@ export function overwrite(path: string, content: string | Buffer): void {
   mkdirSync(dirname(path), { recursive: true });
   writeFileSync(path, content);
 }
+
+/** Something else in the place of a file: opening the pipe would wait for ever, reading the device never ends. */
+export const notFiles: Readonly<Record<string, (path: string) => void>> = {
+  "a pipe": (path) => {
+    rmSync(path, { force: true });
+    execFileSync("mkfifo", [path]);
+  },
+  "a folder": (path) => {
+    rmSync(path, { force: true });
+    mkdirSync(path);
+  },
+  "a link to a device without an end": (path) => {
+    rmSync(path, { force: true });
+    symlinkSync("/dev/zero", path);
+  },
+};
 
 export const remove = (path: string) => rmSync(path, { recursive: true });
 export const empty = (path: string) => overwrite(path, "");
