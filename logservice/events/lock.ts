@@ -1,10 +1,9 @@
 import { createHash, randomUUID } from "node:crypto";
 import { readFileSync } from "node:fs";
-import { link, lstat, readFile, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
+import { link, lstat, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
-import { isDiskFull } from "./durable.ts";
-
 import { NotAFile, readDataFile } from "../data-file.ts";
+import { isDiskFull } from "./durable.ts";
 
 /**
  * Takes a data directory for this process, until the returned function is called or the process ends. Rejects where
