@@ -440,7 +440,7 @@ t.test("why there is no archive", async (t) => {
       name: "a folder as .toolignore",
       files: { ...NODE_APP, ".toolignore/": "" },
       stderr: [
-        "error: cannot read .toolignore: EISDIR: illegal operation on a directory, read",
+        "error: cannot read .toolignore: it is a folder",
         "  make it readable, or exclude it in .toolignore",
       ],
     },
