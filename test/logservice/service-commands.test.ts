@@ -551,7 +551,9 @@ t.test("an app's log goes to the service, and is searched and followed there", a
 t.test("what keeps alerts from being told is said at the start", async (t) => {
   const folder = folderOf(t);
   const token = await initIn(folder);
-  const first = await serveIn(t, folder);
+  const provider = '{"url": "https://sms.example.com", "from": "a", "json": {"to": "{to}", "text": "{text}"}}';
+  await writeFile(join(folder, "provider.json"), provider);
+  const first = await serveIn(t, folder, ["--sms", "provider.json"]);
   t.notMatch(first.running.stderr(), "alerts", "nobody wants them yet");
   const client = rpcClient({ url: first.url, token });
   const { id: project_id } = await client.call("add_project", { project: { name: "shop" } });

@@ -439,10 +439,7 @@ t.test("why there is no archive", async (t) => {
     {
       name: "a folder as .toolignore",
       files: { ...NODE_APP, ".toolignore/": "" },
-      stderr: [
-        "error: cannot read .toolignore: it is a folder",
-        "  make it readable, or exclude it in .toolignore",
-      ],
+      stderr: ["error: cannot read .toolignore: it is a folder", "  make it readable, or exclude it in .toolignore"],
     },
     {
       name: "Crystal without a container runtime",
