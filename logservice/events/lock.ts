@@ -80,8 +80,7 @@ async function readOwner(path: string): Promise<string | undefined> {
     return await readDataFile(path, "utf8");
   } catch (error) {
     if (error instanceof NotAFile) {
-      if ((await lstat(path)).isDirectory())
-        throw new NotAFile(path, ": move the folder away, the service makes the file");
+      if ((await lstat(path)).isDirectory()) throw new NotAFile(path, ": move the folder away, a start makes the file");
       // A pipe is replaced as the file of a process that has ended is.
       return "";
     }

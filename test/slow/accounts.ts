@@ -131,7 +131,7 @@ async function terminalOfAnn(t: Test, { service, mailbox, ann }: Story): Promise
   });
 
   await ann.page.reload();
-  t.match(await ann.page.textContent("main"), /owner\s+owner\s+owner\s+Night Shift\s+night\s+owner/);
+  t.match(await ann.page.textContent("main"), /Night Shift\s+night\s+owner\s+owner\s+owner\s+owner/);
   t.same(await picture(ann.page, "two-teams", BOTH), []);
 }
 

@@ -462,7 +462,7 @@ t.test("what is not a file is never opened, and named by a check as what a start
 
 t.test("a folder in the place of the lock is named, with what to do", async (t) => {
   const directory = t.testdir({ lock: {} });
-  const message = `${join(directory, "lock")} is not a file: move the folder away, the service makes the file`;
+  const message = `${join(directory, "lock")} is not a file: move the folder away, a start makes the file`;
   await t.rejects(openEventsStore({ directory, reserveBytes: 0 }), { message });
   await t.rejects(checkEvents(directory, { nowMs: 0, accepted: new Set() }), { message });
 });
