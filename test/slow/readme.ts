@@ -7,6 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { anyPort } from "../../runtime/port.ts";
 import { cliPath, type Outcome, root, shell, spawnTool } from "../support/cli.ts";
+import { startMailbox } from "../support/mailbox.ts";
 import { requires } from "../support/require.ts";
 import { until } from "../support/until.ts";
 
@@ -113,9 +114,12 @@ async function logService(t: Test, directory: string, env: Readonly<Record<strin
   const initialized = await type(init, directory);
   t.equal(initialized.code, 0, initialized.stderr);
   t.match(initialized.stdout + initialized.stderr, `${url}/sign-in/link/`, "a link that signs ann in");
-  // No mail is sent by the test: the service's own machine prints the links.
+  const mailbox = await startMailbox(t);
   const words = /^TOOL_SMTP_URL=\S+ \\\n {2}tool (.*)\n$/.exec(start)?.[1]?.split(" ");
-  const service = spawnTool([...words!, "--address", `127.0.0.1:${port}`], { cwd: directory, env });
+  const service = spawnTool([...words!, "--address", `127.0.0.1:${port}`], {
+    cwd: directory,
+    env: { ...env, TOOL_SMTP_URL: mailbox.url },
+  });
   t.teardown(async () => {
     service.kill("SIGTERM");
     await service.ended;
@@ -129,8 +133,8 @@ async function logService(t: Test, directory: string, env: Readonly<Record<strin
   const signingIn = spawnTool(login!.split(" ").slice(1), { cwd: app, env });
   t.teardown(() => signingIn.kill("SIGKILL"));
   const code = await until("the code", () => /^ {4}(\d{3} \d{3})$/m.exec(signingIn.stderr())?.[1]);
-  const printed = await type("tool service sign-in ann@example.com --data logs", directory);
-  const link = /\/sign-in\/confirm\/(\S+)/.exec(printed.stdout)?.[1];
+  const mail = await mailbox.next("ann@example.com");
+  const link = /\/sign-in\/confirm\/(\S+)/.exec(mail.link)?.[1];
   const confirmed = await fetch(`${url}/confirm_sign_in`, {
     method: "POST",
     headers: { "content-type": "application/json" },

@@ -22,7 +22,9 @@ function folderOf(t: Test): string {
 
 /** A data directory with a project that has an event and a notification, as a service that has ended leaves it. */
 async function dataIn(t: Test, folder: string): Promise<{ data: string; token: string }> {
-  const { stdout } = await tool(["service", "init", "--data", "data", "--format", "json"], { cwd: folder });
+  const { stdout } = await tool(["service", "init", "--data", "data", "--team", FIRST_TEAM, "--format", "json"], {
+    cwd: folder,
+  });
   const { token } = JSON.parse(stdout) as { token: string };
   await serving(t, folder, async (url) => {
     const client = rpcClient({ url, token });

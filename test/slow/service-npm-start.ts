@@ -65,7 +65,7 @@ t.test("what npm start shows is found in its log service", { skip }, async (t) =
   const browser = new Browser();
   const view = await browser.submit(await browser.open(link!));
   t.equal(view.url, `${origin}${searchParams.get("next")}`, "it leads to the log");
-  t.match(view.url, /\/t\/owner\/p\/orders\/events$/);
+  t.match(view.url, /\/t\/default\/p\/orders\/events$/);
   t.match(view.text, /"message":"response"/, "which is there");
 
   const first = await processOf(serviceCommand);

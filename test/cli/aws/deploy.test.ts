@@ -154,7 +154,7 @@ t.test("a version that cannot run: the stage stays as it was", async (t) => {
   const failing = await app.tool([]);
   t.equal(failing.code, 0, "an app that answers 500") || t.comment(failing.stderr);
   t.match(failing.stderr, /^check: GET \/ 500 \(/m);
-  t.match(failing.stderr, /^the app answered GET \/ with 500: tool logs -s staging may say why$/m);
+  t.match(failing.stderr, /^the app answered GET \/ with 500: tool logs staging may say why$/m);
   const url = failing.stdout.trim();
 
   app.write({ "package.json": '{ "dependencies": { "express": "^5" } }', "app.js": 'require("express")' });
