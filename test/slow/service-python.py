@@ -134,7 +134,7 @@ expect("remove_token", {"token_id": public}, 204)
 expect("get_projects", {}, 401, bearer=reader)
 expect("get_audit", {"limit": 1000}, 200,
        lambda a: {"add_token", "remove_token"} <= {entry["operation"] for entry in a["entries"]})
-expect("get_instance_config", None, 200, lambda a: set(a["config"]) == {"project_id", "region", "team_id"})
+expect("get_instance_config", None, 200, lambda a: set(a["config"]) == {"project_id", "region", "team_id", "disk_alerts"})
 
 expect("remove_project", {"project_id": project}, 204)
 expect("get_project_stats", {"project_id": project}, 404)
