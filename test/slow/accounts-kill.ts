@@ -5,6 +5,7 @@ import { dirname } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t, { type Test } from "tap";
 import { tool } from "../support/cli.ts";
+import { initService } from "../support/init-service.ts";
 import { callFrom, openAccount, type Person, typeCode } from "../support/person.ts";
 import { requires } from "../support/require.ts";
 import { ANN, BOB, beginStory, type Story } from "../support/story.ts";
@@ -28,18 +29,7 @@ t.test("killed while people sign in, join and leave", { skip: requires("chromium
 
 /** Two owners of the first team; ann also has a second one. */
 async function begin(t: Test, { data, service, ann, bob }: Story): Promise<void> {
-  const made = await tool([
-    "service",
-    "init",
-    "--data",
-    data,
-    "--team",
-    "owner",
-    "--owner",
-    ANN,
-    "--public-url",
-    service.url,
-  ]);
+  const made = await initService(data, ANN, service.url);
   t.equal(made.code, 0, made.stderr);
   const added = await tool(["service", "owner", "add", BOB, "--data", data, "--public-url", service.url]);
   t.equal(added.code, 0, added.stderr);

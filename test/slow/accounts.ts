@@ -7,6 +7,7 @@ import { newToken, tokenHash } from "../../logservice/access/token.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { openDatabase } from "../../logservice/records/sqlite.ts";
 import { listening, type Outcome, type Running, root, spawnTool, tool } from "../support/cli.ts";
+import { initService } from "../support/init-service.ts";
 import { callFrom, loginCode, openAccount, type Person, picture, transcript, typeCode } from "../support/person.ts";
 import { processesWith } from "../support/processes.ts";
 import { requires } from "../support/require.ts";
@@ -33,18 +34,7 @@ t.test("two people, two teams and a CI", { skip: requires("chromium") }, async (
 });
 
 async function firstOwner(t: Test, { data, service, ann }: Story): Promise<void> {
-  const made = await tool([
-    "service",
-    "init",
-    "--data",
-    data,
-    "--team",
-    "owner",
-    "--owner",
-    ANN,
-    "--public-url",
-    service.url,
-  ]);
+  const made = await initService(data, ANN, service.url);
   t.equal(made.code, 0, made.stderr);
   const link = new RegExp(`${service.url}/sign-in/link/\\S+`).exec(made.stdout + made.stderr)?.[0] ?? "";
   t.ok(link, made.stdout + made.stderr);

@@ -2,7 +2,7 @@
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
-import { tool } from "../cli.ts";
+import { initService } from "../init-service.ts";
 import { type Mailbox, startMailbox } from "../mailbox.ts";
 import { type ServiceProcess, serviceProcess } from "../service-process.ts";
 import type { BrowserDriver, PageDriver, PersonOptions } from "./driver.ts";
@@ -37,18 +37,7 @@ export async function startWorld(t: Test, browser: BrowserDriver): Promise<World
   const data = join(folder, "data");
   const mailbox = await startMailbox(t);
   const service = await serviceProcess(t, { data, smtp: mailbox.url, more: ["--allow-private-targets"] });
-  const made = await tool([
-    "service",
-    "init",
-    "--data",
-    data,
-    "--team",
-    "owner",
-    "--owner",
-    ANN,
-    "--public-url",
-    service.url,
-  ]);
+  const made = await initService(data, ANN, service.url);
   const firstLink = new RegExp(`${service.url}/sign-in/link/\\S+`).exec(made.stdout + made.stderr)?.[0];
   if (firstLink === undefined) throw new Error(`no link: ${made.stdout}${made.stderr}`);
   await service.start();
