@@ -25,7 +25,7 @@ export interface CommandShape {
   readonly maxWords: number;
 }
 
-export type Format = "text" | "json" | "csv" | "github" | "sarif";
+export type Format = "text" | "json" | "csv" | "github" | "gitlab" | "sarif";
 
 /** The flags that every command has, at any position. */
 export interface Globals {
@@ -71,7 +71,7 @@ const DEFAULT_COMMAND = "deploy";
  * of stages for spreadsheets.
  */
 export function formatsOf(name: string | undefined): readonly Format[] {
-  if (name === "validate") return ["text", "json", "github", "sarif"];
+  if (name === "validate") return ["text", "json", "github", "gitlab", "sarif"];
   return name === "logs" ? ["text", "json", "csv"] : ["text", "json"];
 }
 

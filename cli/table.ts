@@ -324,6 +324,7 @@ export const TABLE = {
       "validate --strict --format json",
       "validate --fix apps/*/tool.json",
       "validate --format github           # annotates pull requests",
+      "validate --format gitlab > gl-code-quality-report.json",
       "validate --format sarif > problems.sarif",
       "validate --ignore config/secret",
       "validate - < tool.json",

@@ -35,6 +35,7 @@ import { type Context, EXIT } from "../context.ts";
 import { publishedReference } from "../docs/reference-file.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
+import { toCodeQuality } from "../output/gitlab.ts";
 import { toSarif } from "../output/sarif.ts";
 import { checkableFiles, type FileLanguage, languageOf } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
@@ -44,7 +45,7 @@ import { version } from "../version.ts";
 
 /**
  * `tool validate [file...]`: prints every problem on stdout: text for people, or for programs one JSON document, one SARIF
- * log, or the commands of a GitHub workflow. A folder means the files of ours below it.
+ * log, the commands of a GitHub workflow, or a report for GitLab. A folder means the files of ours below it.
  */
 export async function validate(context: Context, options: Options<"validate">): Promise<number> {
   const written = options.file.length === 0 ? [CONFIG_FILE] : options.file;
@@ -136,12 +137,13 @@ const DOCUMENTS: Readonly<Record<Format, string | undefined>> = {
   json: "JSON document",
   csv: undefined,
   github: "workflow commands",
+  gitlab: "Code Quality report",
   sarif: "SARIF log",
 };
 
 async function writeReports(context: Context, reports: readonly Report[], { fix }: Options<"validate">): Promise<void> {
-  // Both have paths relative to the top of the repository, and a workflow's step may run in a folder of it.
-  const base = context.io.env.GITHUB_WORKSPACE || context.io.cwd;
+  // These have paths relative to the top of the repository, and a step of a job may run in a folder of it.
+  const base = context.io.env.GITHUB_WORKSPACE || context.io.env.CI_PROJECT_DIR || context.io.cwd;
   switch (context.format) {
     case "json": {
       // Problems of pages are listed with their tool.json, so that one file always gives one document.
@@ -159,6 +161,8 @@ async function writeReports(context: Context, reports: readonly Report[], { fix 
       return context.print(
         JSON.stringify(toSarif(reports, { version, base, documentation: publishedReference(context.io.env) }), null, 2),
       );
+    case "gitlab":
+      return context.print(JSON.stringify(toCodeQuality(reports, base), null, 2));
     case "github": {
       const commands = renderGithub(reports, base);
       return commands === "" ? undefined : context.print(commands);

@@ -2,6 +2,7 @@ import type { Format, ParsedArgv } from "../argv.ts";
 import { EXIT } from "../context.ts";
 import { version } from "../version.ts";
 import { escapeData } from "./github.ts";
+import { failedCodeQuality } from "./gitlab.ts";
 import { failedSarif } from "./sarif.ts";
 
 /** Commands whose stdout is a stream (entries, a protocol), which is valid wherever it ends. */
@@ -9,7 +10,7 @@ const STREAMS: ReadonlySet<string> = new Set(["logs", "lsp", "start", "service s
 
 /**
  * The document on stdout after a bug of the tool, so that programs read a valid one: `{ "error": ... }`, a SARIF log with
- * the failure, a workflow command. Undefined if the format has none.
+ * the failure, a workflow command, a report of one issue. Undefined if the format has none.
  */
 export function failedDocument(
   invocation: ParsedArgv,
@@ -25,6 +26,8 @@ export function failedDocument(
       return JSON.stringify({ error: { code: "internal", message } }, null, 2);
     case "sarif":
       return JSON.stringify(failedSarif(message, { version, exitCode: EXIT.internal }), null, 2);
+    case "gitlab":
+      return JSON.stringify(failedCodeQuality(message), null, 2);
     case "github":
       return `::error title=internal/error::${escapeData(message)}`;
     default:

@@ -196,6 +196,55 @@ t.test("workflow commands read back as the problems", async (t) => {
   }
 });
 
+t.test(
+  "a report for GitLab has every problem at its line, with a fingerprint that an edit above does not change",
+  async (t) => {
+    const cwd = t.testdir({ apps: {} });
+    const read = async (text: string, env: Record<string, string> = {}, from = cwd): Promise<Issue[]> => {
+      writeFileSync(join(cwd, "apps/draft.json"), text);
+      const file = from === cwd ? "apps/draft.json" : "draft.json";
+      const { stdout, stderr } = await tool(["validate", file, "--format", "gitlab"], { cwd: from, env });
+      t.equal(stderr, "");
+      return JSON.parse(stdout);
+    };
+    for (const [name, text] of Object.entries(TEXTS)) {
+      const issues = await read(text);
+      t.same(
+        issues.map(({ fingerprint, ...rest }) => rest),
+        checkConfig(text).problems.map((problem) => {
+          const { startLine, endLine } = regionOf(text, problem.span);
+          const location = { path: "apps/draft.json", lines: { begin: startLine, end: endLine } };
+          const severity = problem.severity === "error" ? "major" : "minor";
+          return { description: describe(problem), check_name: problem.code, severity, location };
+        }),
+        name,
+      );
+      const prints = issues.map(({ fingerprint }) => fingerprint);
+      t.equal(new Set(prints).size, prints.length, `${name}: none twice`);
+    }
+    const twice = '{ "name": "app", "headers": { "/a": { "X": 1 }, "/b": { "X": 1 } } }';
+    const before = await read(twice);
+    const after = await read(`\n\n${twice}`);
+    t.ok(before.length >= 2, "two of a kind");
+    const prints = (issues: Issue[]) => issues.map(({ fingerprint }) => fingerprint);
+    t.same(prints(after), prints(before), "two lines lower");
+    t.same(
+      after.map(({ location }) => location.lines.begin),
+      before.map(({ location }) => location.lines.begin + 2),
+    );
+    const inFolder = await read(twice, { CI_PROJECT_DIR: cwd }, join(cwd, "apps"));
+    t.same(inFolder, before, "a job in a folder of the repository");
+    t.same(await read('{ "name": "app" }'), [], "a list without problems, which GitLab reads as all mended");
+    const { stdout } = await tool(["validate", "-", "--format", "gitlab"], { cwd, stdin: "{}" });
+    t.match(JSON.parse(stdout), [{ location: { path: "stdin", lines: { begin: 1 } } }]);
+  },
+);
+
+interface Issue {
+  readonly fingerprint: string;
+  readonly location: { readonly lines: { readonly begin: number } };
+}
+
 t.test("problems of error pages are on the page, in every format", async (t) => {
   const page = "<p>\n  {{.Variables.colr}}\n  {{if .StatusCode}}";
   const other = "{{.Nothing}}";

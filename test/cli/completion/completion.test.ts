@@ -56,7 +56,7 @@ t.test("what may stand at the cursor", (t) => {
     ["tool logs -- --", ""],
     ["tool logs --format=", "--format=text --format=json --format=csv"],
     ["tool deploys --format ", "text json"],
-    ["tool validate --format ", "text json github sarif"],
+    ["tool validate --format ", "text json github gitlab sarif"],
     ["tool validate a.json ", ":files"],
     ["tool run ", "prebuild build"],
     ["tool run build ", ""],
