@@ -1,0 +1,720 @@
+// install.sh as people run it: by the shells and programs that systems have, against a Git host over TLS.
+import { spawn, spawnSync } from "node:child_process";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import {
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { join } from "node:path";
+import t from "tap";
+import { fillInstaller } from "../../../cli/release/installer.ts";
+import { pinnedKeyOf } from "../../../cli/release/statement.ts";
+import { root } from "../../support/cli.ts";
+import {
+  CERTIFICATE,
+  type ReleaseHost,
+  type ReleaseOptions,
+  releaseOf,
+  SYSTEM,
+  startReleaseHost,
+} from "../../support/release-host.ts";
+import { requires } from "../../support/require.ts";
+
+const SOURCE = readFileSync(join(root, "cli/release/install.sh"), "utf8");
+const { privateKey } = generateKeyPairSync("ed25519");
+const another = generateKeyPairSync("ed25519").privateKey;
+const KEYS = [pinnedKeyOf(another), pinnedKeyOf(privateKey)];
+/** The end of an archive's name. */
+const NAME = SYSTEM.replace("-", "_");
+const TOKEN = "ghp_0123456789abcdefXYZ";
+
+const command = (version: string) => `#!/bin/sh
+[ -z "\${GIT_HOST_TOKEN-}" ] || exit 9
+echo ${version}-pro
+`;
+const release = (version: string, more: Partial<ReleaseOptions> = {}) =>
+  releaseOf({
+    version,
+    key: privateKey,
+    files: {
+      "bin/tool": command(version),
+      "lib/release.json": "{}",
+      "lib/a file (1).js": version,
+      "share/man/man1/tool.1": ".TH tool 1",
+      "share/completions/_tool": "#compdef tool",
+    },
+    ...more,
+  });
+
+interface Ended {
+  readonly code: number | null;
+  readonly stderr: string;
+}
+
+interface World {
+  readonly host: ReleaseHost;
+  /** A folder of the test's own. */
+  readonly path: (name: string) => string;
+  /** Runs the script; `PREFIX` of it is the folder usr. */
+  run(words?: readonly string[], options?: RunOptions): Promise<Ended>;
+}
+
+interface RunOptions {
+  readonly shell?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly cwd?: string;
+  readonly script?: (text: string) => string;
+  /** Told the process, which leads a group of its own. */
+  readonly onStart?: (pid: number) => void;
+}
+
+async function world(t: Tap): Promise<World> {
+  const folder = t.testdir({ usr: {}, home: {}, tmp: {}, certificate: `ca_certificate = ${CERTIFICATE}\n` });
+  const path = (name: string) => join(folder, name);
+  const host = await startReleaseHost(t);
+  host.releases.set("1.2.3", release("1.2.3"));
+  return {
+    host,
+    path,
+    run(
+      words = [],
+      { shell = [where("dash")], env = {}, cwd = folder, script = (text) => text, onStart = () => {} } = {},
+    ) {
+      const filled = fillInstaller(SOURCE, { origin: host.origin, edition: "pro", keys: KEYS });
+      writeFileSync(path("install.sh"), script(filled.replace("PREFIX='/usr/local'", `PREFIX='${path("usr")}'`)));
+      const [program, ...first] = shell;
+      const child = spawn(program!, [...first, path("install.sh"), ...words], {
+        cwd,
+        detached: true,
+        stdio: ["ignore", "ignore", "pipe"],
+        env: {
+          PATH: `${process.env.PATH}:${path("usr/bin")}`,
+          HOME: path("home"),
+          TMPDIR: path("tmp"),
+          CURL_CA_BUNDLE: CERTIFICATE,
+          WGETRC: path("certificate"),
+          ...env,
+        },
+      });
+      onStart(child.pid!);
+      let stderr = "";
+      child.stderr.setEncoding("utf8").on("data", (text: string) => {
+        stderr += text;
+      });
+      return new Promise((done) => {
+        child.once("close", (code) =>
+          done({
+            code,
+            stderr: stderr
+              .replaceAll(folder, "")
+              .replaceAll(/:\d{4,5}\b/g, ":PORT")
+              .replace("File size limit exceeded\n", ""),
+          }),
+        );
+      });
+    },
+  };
+}
+
+interface Tap {
+  testdir(files: Record<string, string | Record<string, never>>): string;
+  teardown(handler: () => Promise<void>): void;
+}
+
+/** The files below a folder, with the targets of links. */
+function tree(folder: string, below = ""): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .sort()
+    .flatMap((name) => {
+      const path = join(folder, name);
+      const shown = `${below}${name}`;
+      if (lstatSync(path).isSymbolicLink()) return [`${shown} -> ${readlinkSync(path)}`];
+      return statSync(path).isDirectory() ? tree(path, `${shown}/`) : [shown];
+    });
+}
+
+const version = (path: string) => spawnSync(path, ["version"], { encoding: "utf8" }).stdout?.trim();
+
+/** What the script needs besides a downloader, a verifier and an unpacker. */
+const NEEDED =
+  `awk cat cp cut dirname find grep ldd ln mkdir mktemp mv ps readlink rm rmdir sed sha256sum sh sort tail tar tr
+  head uname wc xargs`.split(/\s+/);
+
+/** A folder that has these programs alone; `own` are scripts. */
+function programs(folder: string, names: readonly string[], own: Readonly<Record<string, string>> = {}): string {
+  mkdirSync(folder);
+  for (const name of names) symlinkSync(where(name), join(folder, name));
+  for (const [name, text] of Object.entries(own)) {
+    rmSync(join(folder, name), { force: true });
+    writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
+  }
+  return folder;
+}
+
+const places = new Map<string, string>();
+function where(name: string): string {
+  const place = places.get(name) ?? spawnSync("sh", ["-c", `command -v ${name}`], { encoding: "utf8" }).stdout.trim();
+  places.set(name, place);
+  return place;
+}
+
+/** The files of a version, below the prefix. */
+const filesOf = (number: string) =>
+  ["bin/tool", "lib/a file (1).js", "lib/release.json", "share/completions/_tool", "share/man/man1/tool.1"].map(
+    (name) => `lib/tool/${number}/${name}`,
+  );
+
+const installed = (number: string, folder: string) => [
+  `bin/tool -> ../lib/tool/${number}/bin/tool`,
+  ...filesOf(number),
+  "lib/tool/receipt.json",
+  `share/man/man1/tool.1 -> ${folder}/lib/tool/${number}/share/man/man1/tool.1`,
+  `share/zsh/site-functions/_tool -> ${folder}/lib/tool/${number}/share/completions/_tool`,
+];
+
+const needs = (...names: string[]) => names.map(requires).find((reason) => reason !== false) ?? false;
+
+const MACHINES: [name: string, shell: string[], has: string[]][] = [
+  ["dash, curl, ssh-keygen and xz", ["dash"], ["curl", "ssh-keygen", "xz", "gzip"]],
+  ["bash, GNU wget, openssl and gzip", ["bash"], ["wget", "openssl", "gzip"]],
+  ["BusyBox and curl", ["busybox", "sh"], ["curl", "ssh-keygen"]],
+];
+
+for (const [name, shell, has] of MACHINES) {
+  t.test(`${name}: installed, again, anew, and removed`, { skip: needs(shell[0]!, ...has) }, async (t) => {
+    const { host, run, path } = await world(t);
+    const isBusybox = shell[0] === "busybox";
+    const folder = programs(path("programs"), isBusybox ? has : [...NEEDED, ...has]);
+    if (isBusybox) {
+      const applets = spawnSync("busybox", ["--list"], { encoding: "utf8" }).stdout.split("\n");
+      for (const applet of applets.filter((applet) => applet !== "" && !has.includes(applet)))
+        symlinkSync(where("busybox"), join(folder, applet));
+    }
+    const machine = { shell: [where(shell[0]!), ...shell.slice(1)] };
+    const env = { PATH: `${folder}:${path("usr/bin")}` };
+    const ending = isBusybox || has.includes("xz") ? "xz" : "gz";
+    const says = (number: string) =>
+      `downloading tool_${number}_${NAME}.tar.${ending} (0 MB)\ntool ${number} is installed: /usr/bin/tool\n`;
+    t.same(await run([], { ...machine, env }), { code: 0, stderr: says("1.2.3") });
+    t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+    t.same(tree(path("usr")), installed("1.2.3", path("usr")));
+    t.same(await run([], { ...machine, env }), { code: 0, stderr: "tool 1.2.3 is installed already: /usr/bin/tool\n" });
+    t.same(tree(path("usr")), installed("1.2.3", path("usr")));
+
+    host.releases.set("1.3.0", release("1.3.0"));
+    t.same(await run([], { ...machine, env: { ...env, VERSION: "v1.3.0" } }), { code: 0, stderr: says("1.3.0") });
+    t.equal(version(path("usr/bin/tool")), "1.3.0-pro");
+    const both = [...installed("1.3.0", path("usr")), ...filesOf("1.2.3")];
+    t.same(tree(path("usr")).sort(), both.sort(), "the version before stays");
+    host.releases.set("1.4.0", release("1.4.0"));
+    t.same(await run([], { ...machine, env: { ...env, VERSION: "1.4.0-pro" } }), { code: 0, stderr: says("1.4.0") });
+    t.same(tree(path("usr")).sort(), [...installed("1.4.0", path("usr")), ...filesOf("1.3.0")].sort());
+    t.equal(JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8")).previous.version, "1.3.0");
+    t.same(
+      host.requests.filter(({ authorization }) => authorization !== undefined),
+      [],
+    );
+    writeFileSync(path("usr/bin/own"), "");
+    t.same(await run(["--uninstall"], { ...machine, env }), { code: 0, stderr: "tool is removed: /usr/bin/tool\n" });
+    t.same(tree(path("usr")), ["bin/own"]);
+    t.same(readdirSync(path("tmp")), []);
+    t.equal((await run(["--uninstall"], { ...machine, env })).code, 1, "there is nothing to remove");
+  });
+}
+
+for (const downloader of ["curl", "wget"]) {
+  const skip = needs("dash", "xz", "ssh-keygen", downloader);
+  t.test(`${downloader} gives the token to the Git host alone, and in no argument`, { skip }, async (t) => {
+    const { host, run, path } = await world(t);
+    const own = { [downloader]: `printf '%s\\n' "$@" >>'${path("arguments")}'\nexec ${where(downloader)} "$@"` };
+    const folder = programs(path("programs"), [...NEEDED, "xz", "ssh-keygen"], own);
+    const { code, stderr } = await run([], { env: { PATH: folder, GIT_HOST_TOKEN: TOKEN } });
+    t.equal(code, 0, stderr);
+    t.notMatch(readFileSync(path("arguments"), "utf8"), TOKEN);
+    const at = (host_: string) => host.requests.filter((request) => request.host === host_);
+    t.same([...new Set(at("api").map(({ authorization }) => authorization))], [`Bearer ${TOKEN}`]);
+    t.same(
+      at("files").map(({ authorization }) => authorization),
+      [undefined, undefined, undefined],
+      "RELEASE, its signature and the archive",
+    );
+  });
+}
+
+interface Row {
+  readonly name: string;
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  /** The programs of the machine beside those that it needs. */
+  readonly has?: readonly string[];
+  readonly own?: Readonly<Record<string, string>>;
+  readonly script?: (text: string) => string;
+  /** A line of shell before the script. */
+  readonly limit?: string;
+  readonly prepare?: (world: World) => unknown;
+  /** 1 if absent. */
+  readonly code?: number;
+  /** The beginning. */
+  readonly stderr: string;
+}
+
+const uname = (system: string, machine: string) => ({
+  uname: `if [ "$1" = -s ]; then echo ${system}; else echo ${machine}; fi`,
+});
+const answering =
+  (path: RegExp, status: number, body = "", headers: Record<string, string> = {}) =>
+  ({ host }: World) => {
+    host.instead = (asked, response) => path.test(asked) && !!response.writeHead(status, headers).end(body);
+  };
+const releasing =
+  (more: Partial<ReleaseOptions>) =>
+  ({ host }: World) =>
+    host.releases.set("1.2.3", release("1.2.3", more));
+const receipt = (path: World["path"], name: string, text: string) => {
+  mkdirSync(path("usr/lib/tool"), { recursive: true });
+  writeFileSync(path(`usr/lib/tool/${name}`), text);
+};
+
+const DOWNLOADING = `downloading tool_1.2.3_${NAME}.tar.xz (0 MB)\n`;
+const LATEST = "https://localhost:PORT/repos/acme/tool/releases/latest";
+const API = /^\/releases/;
+const NPM = "  tool runs there on a Node of your own: npm install -g tool\n";
+const NOT_SIGNED = `error: the signature of the release 1.2.3 is wrong
+  do not install it; download this script anew, and if it stays so, report it to the project
+`;
+const strangers = { key: generateKeyPairSync("ed25519").privateKey };
+
+const REFUSED: Row[] = [
+  {
+    name: "403 without a token",
+    prepare: answering(API, 403),
+    stderr: `error: the Git host refuses the request (403 Forbidden): its limit for requests without a token is reached
+  set GIT_HOST_TOKEN to a token of yours, or run this again in an hour
+`,
+  },
+  {
+    name: "403 with a token",
+    prepare: answering(API, 403),
+    env: { GIT_HOST_TOKEN: TOKEN },
+    stderr: `error: the Git host refuses the request (403): GIT_HOST_TOKEN may not read the releases, or its own limit is reached
+  use another token, or run this again in an hour
+`,
+  },
+  {
+    name: "401",
+    prepare: answering(API, 401),
+    env: { GIT_HOST_TOKEN: TOKEN },
+    stderr: "error: the Git host does not accept GIT_HOST_TOKEN (401)\n  set a token that is valid, or none\n",
+  },
+  {
+    name: "a token of two lines",
+    env: { GIT_HOST_TOKEN: `${TOKEN}\nx: y` },
+    stderr: `error: GIT_HOST_TOKEN has characters that no token has
+  set it to the token alone, without quotes and line ends
+`,
+  },
+  {
+    name: "no such version",
+    env: { VERSION: "9.9.9" },
+    stderr:
+      "error: there is no version 9.9.9\n  see the releases of the project, or leave VERSION out for the newest\n",
+  },
+  {
+    name: "no release",
+    prepare: ({ host }) => host.releases.clear(),
+    stderr: `error: https://localhost:PORT/repos/acme/tool has no release
+  check that the project is there; a private one needs GIT_HOST_TOKEN
+`,
+  },
+  {
+    name: "a version that is none",
+    env: { VERSION: "../x" },
+    stderr: "error: VERSION is not a version: ../x\n  write it as 1.2.3\n",
+  },
+  {
+    name: "an answer that is not JSON",
+    prepare: answering(API, 200, '{"a" <'),
+    stderr: "error: the Git host's answer is not understood\n  run this again later\n",
+  },
+  {
+    name: "a tag that is a path",
+    prepare: answering(API, 200, '{"tag_name":"v.."}'),
+    stderr: "error: the Git host names no version\n  run this again later\n",
+  },
+  {
+    name: "another version than the one asked for",
+    env: { VERSION: "1.2.2" },
+    prepare: answering(API, 200, '{"tag_name":"v1.2.1"}'),
+    stderr: "error: version 1.2.2 was asked for, and the Git host names 1.2.1\n  run this again later\n",
+  },
+  {
+    name: "a redirect to what is not https",
+    prepare: answering(API, 302, "", { location: "http://127.0.0.1/x" }),
+    stderr: "error: the Git host names an address that is not https: http://127.0.0.1/x\n",
+  },
+  {
+    name: "redirects without end",
+    prepare: answering(API, 302, "", { location: "/repos/acme/tool/releases/latest" }),
+    stderr: `error: ${LATEST} redirects more than five times\n  run this again later\n`,
+  },
+  {
+    name: "a certificate that nobody knows, with curl",
+    env: { CURL_CA_BUNDLE: "/etc/ssl/certs/ca-certificates.crt" },
+    stderr: `error: the download of ${LATEST} failed: curl: `,
+  },
+  {
+    name: "a certificate that nobody knows, with wget",
+    has: ["wget", "ssh-keygen", "xz"],
+    env: { WGETRC: "/dev/null" },
+    stderr: `error: the download of ${LATEST} failed: `,
+  },
+  {
+    name: "a transfer that breaks",
+    prepare: ({ host }) => {
+      host.instead = (path, response) => {
+        if (!/\.tar/.test(path)) return false;
+        response.writeHead(200, { "content-length": "100000" }).write("x", () => response.destroy());
+        return true;
+      };
+    },
+    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: `,
+  },
+  {
+    name: "a transfer that breaks, with wget",
+    has: ["wget", "ssh-keygen", "xz"],
+    prepare: ({ host }) => {
+      host.instead = (path, response) => {
+        if (!/\.tar/.test(path)) return false;
+        response.writeHead(200, { "content-length": "100000" }).write("x", () => response.destroy());
+        return true;
+      };
+    },
+    stderr: `${DOWNLOADING}error: `,
+  },
+  {
+    name: "an archive that is shorter",
+    prepare: releasing({ says: { bytes: 9_000_000 } }),
+    stderr: `${DOWNLOADING.replace("0 MB", "9 MB")}error: tool_1.2.3_${NAME}.tar.xz is incomplete: `,
+  },
+  {
+    name: "an archive with another sum",
+    prepare: releasing({ says: { sha256: "0".repeat(64) } }),
+    stderr: `${DOWNLOADING}error: tool_1.2.3_${NAME}.tar.xz is not the file that was signed: its sum differs
+  run this again; if it stays so, report it to the project
+`,
+  },
+  { name: "a signature by another key", prepare: releasing(strangers), stderr: NOT_SIGNED },
+  {
+    name: "a signature by another key, for openssl",
+    has: ["curl", "openssl", "xz"],
+    prepare: releasing(strangers),
+    stderr: NOT_SIGNED,
+  },
+  {
+    name: "a wrong signature with --no-signature on a machine that can verify",
+    words: ["--no-signature"],
+    prepare: releasing(strangers),
+    stderr: NOT_SIGNED,
+  },
+  {
+    name: "a signature of another version",
+    prepare: releasing({ says: { version: "1.2.2" } }),
+    stderr: `error: version 1.2.3 was asked for, and what is signed is 1.2.2
+  report it to the project and install nothing
+`,
+  },
+  {
+    name: "a release without a signature",
+    prepare: ({ host }) => host.releases.get("1.2.3")!.delete("RELEASE.sig"),
+    stderr: "error: the release 1.2.3 has no file RELEASE.sig\n  choose another VERSION\n",
+  },
+  {
+    name: "a release for another system",
+    prepare: releasing({ says: { system: "aix-ppc64" } }),
+    stderr: `error: the release 1.2.3 has no archive for ${SYSTEM}\n`,
+  },
+  {
+    name: "a release without --cli",
+    words: ["--cli"],
+    stderr: `error: the release 1.2.3 has no archive for ${SYSTEM}\n`,
+  },
+  {
+    name: "no program that verifies",
+    has: ["curl", "xz"],
+    stderr: `error: no program here verifies the signature of the release
+  install openssh-client (8.1 or newer) or openssl (3 or newer); --no-signature goes on without
+`,
+  },
+  {
+    name: "programs that are too old to verify",
+    has: ["curl", "xz"],
+    own: { openssl: "echo OpenSSL 1.1.1w", "ssh-keygen": "echo 'unknown option -- Y' >&2; exit 1" },
+    stderr: "error: no program here verifies the signature of the release\n",
+  },
+  {
+    name: "no downloader",
+    has: ["ssh-keygen", "xz"],
+    stderr: "error: there is neither curl nor wget\n  install curl, then run this again\n",
+  },
+  {
+    name: "BusyBox' wget",
+    has: ["ssh-keygen", "xz"],
+    own: { wget: "echo 'BusyBox v1.35.0 multi-call binary.' >&2; exit 1" },
+    stderr: `error: the wget of this system does not check certificates
+  install curl or GNU wget, then run this again
+`,
+  },
+  {
+    name: "nothing that unpacks",
+    has: ["curl", "ssh-keygen"],
+    stderr: "error: there is neither xz nor gzip\n  install xz-utils, then run this again\n",
+  },
+  {
+    name: "FreeBSD",
+    own: uname("FreeBSD", "amd64"),
+    stderr: `error: there is no release of tool for FreeBSD\n${NPM}`,
+  },
+  {
+    name: "a processor of 32 bits",
+    own: uname("Linux", "armv7l"),
+    stderr: `error: there is no release of tool for linux on armv7l\n${NPM}`,
+  },
+  {
+    name: "Git Bash",
+    own: uname("MINGW64_NT-10.0", "x86_64"),
+    stderr: "error: this script does not install on Windows\n  download the .zip of the release, or use WSL\n",
+  },
+  {
+    name: "musl",
+    own: { ldd: "echo 'musl libc (x86_64)' >&2; exit 1" },
+    stderr: `error: this system has musl, and the releases of tool need glibc\n${NPM}`,
+  },
+  {
+    name: "an archive that does not run here",
+    prepare: releasing({ files: { "bin/tool": "#!/bin/sh\necho no GLIBC_2.28 >&2\nexit 127\n" } }),
+    stderr: `${DOWNLOADING}error: tool 1.2.3 does not run here: no GLIBC_2.28\n${NPM}`,
+  },
+  {
+    name: "an archive of another version",
+    prepare: releasing({ files: { "bin/tool": command("1.2.2") } }),
+    stderr: `${DOWNLOADING}error: the new command says that it is 1.2.2-pro, not 1.2.3\n  report it to the project\n`,
+  },
+  {
+    name: "an archive with a large file where there is no room",
+    limit: "ulimit -f 64",
+    prepare: releasing({ files: { "bin/tool": command("1.2.3"), "lib/large": Buffer.alloc(1_000_000) } }),
+    stderr: `${DOWNLOADING}error: tool_1.2.3_${NAME}.tar.xz cannot be unpacked in /usr/lib/tool: `,
+  },
+  {
+    name: "a large archive where there is no room",
+    limit: "ulimit -f 64",
+    prepare: releasing({ files: { "bin/tool": command("1.2.3"), "lib/large": randomBytes(1_000_000) } }),
+    stderr: `${DOWNLOADING.replace("0 MB", "1 MB")}error: the download of https://127.0.0.1:PORT/`,
+  },
+  {
+    name: "a command that npm put there",
+    prepare: ({ path }) => {
+      mkdirSync(path("usr/bin"));
+      symlinkSync("../lib/node_modules/tool/dist/bin/cli.cjs", path("usr/bin/tool"));
+    },
+    stderr: `error: /usr/bin/tool exists, and this script did not install it
+  remove it, or set BINDIR to another folder
+`,
+  },
+  {
+    name: "a BINDIR that cannot be written to",
+    env: { BINDIR: "install.sh/bin" },
+    stderr: "error: /install.sh/bin is not writable\n  run this as root, or set BINDIR to a folder of yours\n",
+  },
+  {
+    name: "another one at work",
+    prepare: ({ path }) => receipt(path, ".lock", `${process.pid}\n`),
+    stderr: `error: another installation or upgrade is at work (process ${process.pid})
+  wait for it; if there is none, remove /usr/lib/tool/.lock
+`,
+  },
+  {
+    name: "one that a package manager installed",
+    prepare: ({ path }) =>
+      receipt(
+        path,
+        "receipt.json",
+        JSON.stringify({ receipt: 1, manager: { name: "brew", upgrade: "brew upgrade tool" } }),
+      ),
+    stderr: "error: tool was installed by brew\n  use that: brew upgrade tool\n",
+  },
+  { name: "an unknown option", words: ["--force"], code: 2, stderr: "error: unknown option --force\n" },
+  {
+    name: "the script of the sources",
+    script: () => SOURCE,
+    stderr: `error: this script is a part of a release, which fills in where to download from
+  take install.sh of a release
+`,
+  },
+  {
+    name: "half of the script",
+    script: (text) => text.slice(0, text.lastIndexOf('main "$@"') - 10),
+    code: 2,
+    stderr: "",
+  },
+];
+
+const skip = needs("dash", "curl", "wget", "ssh-keygen", "openssl", "xz");
+
+t.test("what is refused leaves nothing behind", { skip }, async (t) => {
+  for (const { name, has = ["curl", "ssh-keygen", "openssl", "xz", "gzip"], own, ...row } of REFUSED) {
+    await t.test(name, async (t) => {
+      const one = await world(t);
+      row.prepare?.(one);
+      const before = tree(one.path("usr"));
+      const PATH = programs(one.path("programs"), [...NEEDED, ...has], own);
+      const { limit, script } = row;
+      const shell =
+        limit === undefined ? [where("dash")] : ["/bin/sh", "-c", `${limit}; exec "$@"`, "sh", where("dash")];
+      const { code, stderr } = await one.run(row.words, {
+        shell,
+        env: { PATH, ...row.env },
+        ...(script && { script }),
+      });
+      t.equal(code, row.code ?? 1, stderr);
+      t.equal(stderr.slice(0, row.stderr.length), row.stderr, stderr);
+      t.same(tree(one.path("usr")), before);
+      t.same(readdirSync(one.path("tmp")), []);
+    });
+  }
+});
+
+t.test("without a verifier it goes on if it is told to", { skip }, async (t) => {
+  const { run, path } = await world(t);
+  const PATH = programs(path("programs"), [...NEEDED, "curl", "xz"]);
+  const { code, stderr } = await run(["--no-signature"], { env: { PATH } });
+  t.match(stderr, /^warning: the signature of the release is not verified, only the sums that it names\n/);
+  t.equal(code, 0);
+  t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+});
+
+t.test("where it goes", { skip }, async (t) => {
+  await t.test("the prefix is not writable: a folder of the person", async (t) => {
+    const { run, path } = await world(t);
+    rmSync(path("usr"), { recursive: true });
+    writeFileSync(path("usr"), "");
+    t.same(await run(), {
+      code: 0,
+      stderr: `/usr is not writable: tool is installed for you alone, in /home/.local (for all: run this as root)
+${DOWNLOADING}tool 1.2.3 is installed: /home/.local/bin/tool
+add it to PATH, in ~/.profile or the like: export PATH="/home/.local/bin:$PATH"
+`,
+    });
+    t.equal(version(path("home/.local/bin/tool")), "1.2.3-pro");
+    t.equal((await run(["--uninstall"])).code, 0);
+    t.same(tree(path("home")), []);
+  });
+  await t.test("BINDIR ends in /bin: the rest is beside it", async (t) => {
+    const { run, path } = await world(t);
+    t.equal((await run([], { env: { BINDIR: "a b/bin/" } })).code, 0);
+    t.equal(version(path("a b/bin/tool")), "1.2.3-pro");
+    t.same(readdirSync(path("a b/lib/tool")).sort(), ["1.2.3", "receipt.json"]);
+    t.equal((await run(["--uninstall"], { env: { BINDIR: path("a b/bin") } })).code, 0);
+    t.same(tree(path("a b")), []);
+  });
+  await t.test("another BINDIR: the rest is in .tool there", async (t) => {
+    const { run, path } = await world(t);
+    t.equal((await run([], { env: { BINDIR: path("commands") } })).code, 0);
+    t.same(
+      tree(path("commands")).filter((line) => !line.startsWith(".tool/1.2.3/")),
+      [".tool/receipt.json", "tool -> .tool/1.2.3/bin/tool"],
+    );
+    t.equal(version(path("commands/tool")), "1.2.3-pro");
+    t.equal((await run(["--uninstall"], { env: { BINDIR: path("commands") } })).code, 0);
+    t.same(tree(path("commands")), []);
+  });
+  await t.test("bin is a link to a folder elsewhere", async (t) => {
+    const { run, path } = await world(t);
+    mkdirSync(path("deep/er/bin"), { recursive: true });
+    symlinkSync(path("deep/er/bin"), path("usr/bin"));
+    t.equal((await run()).code, 0);
+    t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+  });
+});
+
+t.test("a hostile folder, PATH, CDPATH, IFS and umask", { skip }, async (t) => {
+  const { run, path } = await world(t);
+  mkdirSync(path("here"));
+  for (const name of ["curl", "awk", "mktemp", "uname", "tar"])
+    writeFileSync(join(path("here"), name), `#!/bin/sh\necho ran >'${path("ran")}'\n`, { mode: 0o755 });
+  const env = { PATH: `.:${process.env.PATH}::here:${path("usr/bin")}`, CDPATH: path("here"), IFS: "/.o" };
+  const shell = ["/bin/sh", "-c", 'umask 077; exec "$@"', "sh", where("dash")];
+  const stderr = `${DOWNLOADING}tool 1.2.3 is installed: /usr/bin/tool\n`;
+  t.same(await run([], { cwd: path("here"), env, shell }), { code: 0, stderr });
+  t.notOk(existsSync(path("ran")));
+  for (const folder of ["bin", "lib", "lib/tool", "lib/tool/1.2.3", "share/man/man1"])
+    t.equal(statSync(path(`usr/${folder}`)).mode & 0o777, 0o755, folder);
+  t.equal(statSync(path("usr/lib/tool/receipt.json")).mode & 0o777, 0o644);
+});
+
+t.test("a damaged installation is replaced", { skip }, async (t) => {
+  const { run, path, host } = await world(t);
+  t.equal((await run()).code, 0);
+  writeFileSync(path("usr/lib/tool/1.2.3/lib/release.json"), "damaged");
+  rmSync(path("usr/bin/tool"));
+  t.same(await run(), { code: 0, stderr: `${DOWNLOADING}tool 1.2.3 is installed: /usr/bin/tool\n` });
+  t.same(tree(path("usr")), installed("1.2.3", path("usr")));
+  t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+
+  // Of another kind, in the same folder.
+  host.releases.set("1.2.3", release("1.2.3", { kind: "tool-cli", files: { "bin/tool": command("1.2.3") } }));
+  t.equal((await run(["--cli"])).code, 0);
+  t.same(readdirSync(path("usr/lib/tool/1.2.3")), ["bin"]);
+  t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+
+  writeFileSync(path("usr/lib/tool/1.2.3/own"), "");
+  t.same(await run(["--uninstall"]), {
+    code: 0,
+    stderr: "left: /usr/lib/tool has files that this script did not put there\ntool is removed: /usr/bin/tool\n",
+  });
+  t.same(tree(path("usr/lib")), ["tool/1.2.3/own"]);
+});
+
+t.test(
+  "interrupted, it leaves nothing; what is left of one that was killed goes with the next",
+  { skip },
+  async (t) => {
+    for (const signal of ["SIGINT", "SIGTERM", "SIGKILL"] as const) {
+      await t.test(signal, async (t) => {
+        const { run, host, path } = await world(t);
+        let group = 0;
+        host.instead = (asked, response) => {
+          if (!/\.tar/.test(asked)) return false;
+          response.writeHead(200, { "content-length": "100000" }).write("x", () => process.kill(-group, signal));
+          return true;
+        };
+        const { code } = await run([], { onStart: (pid) => (group = pid) });
+        if (signal === "SIGKILL") t.same(tree(path("usr")), ["lib/tool/.lock"]);
+        else {
+          t.equal(code, signal === "SIGINT" ? 130 : 143);
+          t.same(tree(path("usr")), []);
+          t.same(readdirSync(path("tmp")), []);
+        }
+        host.instead = undefined;
+        mkdirSync(path("usr/lib/tool/.new.x/y"), { recursive: true });
+        t.equal((await run()).code, 0);
+        t.same(tree(path("usr")), installed("1.2.3", path("usr")));
+      });
+    }
+  },
+);
+
+t.test("shellcheck has nothing to say", { skip: requires("shellcheck") }, (t) => {
+  const { stdout } = spawnSync("shellcheck", ["-s", "sh", join(root, "cli/release/install.sh")], { encoding: "utf8" });
+  t.equal(stdout, "");
+  t.end();
+});

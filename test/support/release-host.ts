@@ -1,0 +1,169 @@
+// A Git host with the releases of a project, over TLS: its API at localhost, and its files at another address, to which it
+// redirects, as the public ones do.
+import { spawnSync } from "node:child_process";
+import { createHash, type KeyObject } from "node:crypto";
+import { readFileSync } from "node:fs";
+import type { IncomingMessage, ServerResponse } from "node:http";
+import { createServer } from "node:https";
+import type { AddressInfo } from "node:net";
+import { join } from "node:path";
+import { gzipSync } from "node:zlib";
+import { type ReleaseFile, signStatement, writeStatement } from "../../cli/release/statement.ts";
+import { root } from "./cli.ts";
+
+const fixture = (name: string) => join(root, "test/fixtures", name);
+/** The certificate of the host, which is its own authority. */
+export const CERTIFICATE = fixture("localhost.cert.pem");
+
+/** The system of the machine that runs the tests. */
+export const SYSTEM = `${process.platform}-${process.arch}`;
+
+interface Test {
+  teardown(handler: () => Promise<void>): void;
+}
+
+export interface ReleaseHost {
+  /** The project's address in the API. */
+  readonly origin: string;
+  /** By version, the files by their names; the first is the latest. */
+  readonly releases: Map<string, Map<string, Buffer>>;
+  /** What was asked for so far. `host` is `api`, or `files` for the other address. */
+  readonly requests: { readonly host: string; readonly path: string; readonly authorization?: string }[];
+  /** Answers in place of the host if it is set and returns true. `path` begins after the project's address. */
+  instead: ((path: string, response: ServerResponse, request: IncomingMessage) => boolean) | undefined;
+}
+
+const PROJECT = "/repos/acme/tool";
+
+/** Serves releases until the test ends. */
+export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
+  const releases: ReleaseHost["releases"] = new Map();
+  const requests: ReleaseHost["requests"] = [];
+  const serve = async (
+    host: string,
+    answer: (path: string, response: ServerResponse, request: IncomingMessage) => void,
+  ) => {
+    const tls = { cert: readFileSync(CERTIFICATE), key: readFileSync(fixture("localhost.key.pem")) };
+    const server = createServer(tls, (request, response) => {
+      const path = decodeURIComponent(request.url!).replace(PROJECT, "");
+      const { authorization } = request.headers;
+      requests.push({ host, path, ...(authorization !== undefined && { authorization }) });
+      if (state.instead?.(path, response, request) !== true) answer(path, response, request);
+    });
+    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    t.teardown(
+      () =>
+        new Promise((done) => {
+          server.closeAllConnections();
+          server.close(() => done());
+        }),
+    );
+    return (server.address() as AddressInfo).port;
+  };
+  const fileOf = (path: string) => {
+    const [, version = "", name = ""] = /^\/(?:download|releases\/assets)\/v([^/]+)\/(.+)$/.exec(path) ?? [];
+    return releases.get(version)?.get(name);
+  };
+  const filesPort = await serve("files", (path, response) => {
+    const file = fileOf(path);
+    response.statusCode = file === undefined ? 404 : 200;
+    response.end(file);
+  });
+  const redirect = (path: string, response: ServerResponse) => {
+    const location = `https://127.0.0.1:${filesPort}${path.replace("/releases/assets", "/download")}`;
+    response.writeHead(302, { location }).end();
+  };
+  const apiPort: number = await serve("api", (path, response) => {
+    if (fileOf(path) !== undefined) return redirect(path, response);
+    const asked = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
+    const version = asked?.[1] ?? [...releases.keys()][0];
+    const files = asked === null || version === undefined ? undefined : releases.get(version);
+    if (files === undefined) return void response.writeHead(404).end('{"message":"Not Found"}');
+    const address = `https://localhost:${apiPort}`;
+    const assets = [...files.keys()].map((name, id) => ({
+      url: `${address}${PROJECT}/releases/assets/v${version}/${name}`,
+      id,
+      name,
+      uploader: { login: 'a "b" \\ c', url: `${address}/users/a` },
+      browser_download_url: `${address}/download/v${version}/${name}`,
+    }));
+    const body = {
+      url: `${address}/x`,
+      tag_name: `v${version}`,
+      body: '"assets": [{"name": "RELEASE"}], \\',
+      assets,
+      draft: false,
+    };
+    // In both spellings of JSON.
+    response.end(asked![1] === undefined ? JSON.stringify(body, null, 2) : JSON.stringify(body));
+  });
+  const state: ReleaseHost = {
+    origin: `https://localhost:${apiPort}${PROJECT}`,
+    releases,
+    requests,
+    instead: undefined,
+  };
+  return state;
+}
+
+export interface ReleaseOptions {
+  readonly version: string;
+  readonly key: KeyObject;
+  readonly kind?: string;
+  /** The files of the archive, by their paths in its folder; all can be executed. */
+  readonly files: Readonly<Record<string, string | Buffer>>;
+  /** What the statement says in place of the truth. */
+  readonly says?: Partial<ReleaseFile> & { readonly version?: string };
+}
+
+/** The files of a small release for this machine. */
+export function releaseOf({ version, key, kind = "tool", files, says = {} }: ReleaseOptions): Map<string, Buffer> {
+  const folder = `${kind}_${version}_${SYSTEM.replace("-", "_")}`;
+  const tar = tarOf(folder, files);
+  const xz = spawnSync("xz", ["-0", "-c"], { input: tar, maxBuffer: 1 << 28 });
+  const archives = new Map([[`${folder}.tar.gz`, gzipSync(tar)]]);
+  if (xz.status === 0) archives.set(`${folder}.tar.xz`, xz.stdout);
+  const { version: signed = version, ...other } = says;
+  const listed = [...archives].map(([name, bytes]) => {
+    const sha256 = createHash("sha256").update(bytes).digest("hex");
+    return { edition: "pro", system: SYSTEM, kind, sha256, bytes: bytes.length, name, ...other };
+  });
+  const text = writeStatement({ version: signed, files: listed });
+  const { ssh, ed25519 } = signStatement(text, key);
+  return new Map([
+    ...archives,
+    ["RELEASE", Buffer.from(text)],
+    ["RELEASE.sig", Buffer.from(ssh)],
+    ["RELEASE.ed25519", ed25519],
+  ]);
+}
+
+/** Files in a folder as a tar: POSIX's ustar, whose names have up to 100 characters. */
+function tarOf(folder: string, files: Readonly<Record<string, string | Buffer>>): Buffer {
+  const parts: Buffer[] = [];
+  const add = (name: string, type: string, content: Buffer) => {
+    const head = Buffer.alloc(512);
+    const octal = (value: number, size: number) => `${value.toString(8).padStart(size - 1, "0")}\0`;
+    head.write(name, 0);
+    head.write(octal(0o755, 8), 100);
+    head.write(octal(0, 8) + octal(0, 8) + octal(content.length, 12) + octal(0, 12), 108);
+    head.write(`        ${type}`, 148);
+    head.write("ustar\x0000", 257);
+    head.write(
+      octal(
+        head.reduce((sum, byte) => sum + byte),
+        7,
+      ),
+      148,
+    );
+    parts.push(head, content, Buffer.alloc(-content.length & 511));
+  };
+  const folders = new Set([folder]);
+  for (const path of Object.keys(files)) {
+    const names = `${folder}/${path}`.split("/").slice(0, -1);
+    for (let i = 1; i <= names.length; i++) folders.add(names.slice(0, i).join("/"));
+  }
+  for (const name of folders) add(`${name}/`, "5", Buffer.alloc(0));
+  for (const [path, content] of Object.entries(files)) add(`${folder}/${path}`, "0", Buffer.from(content as string));
+  return Buffer.concat([...parts, Buffer.alloc(1024)]);
+}
