@@ -1,22 +1,29 @@
 // The definitions for CI of others: each step is run as its host runs it, with the real command on the path.
 import { spawn } from "node:child_process";
+import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t from "tap";
 import { parse, parseAllDocuments } from "yaml";
 import { checkableFiles } from "../../cli/project/checkable-files.ts";
+import { fillInstaller } from "../../cli/release/installer.ts";
+import { pinnedKeyOf } from "../../cli/release/statement.ts";
 import { cleanEnv, cliPath, root } from "../support/cli.ts";
+import { CERTIFICATE, releaseOf, startReleaseHost } from "../support/release-host.ts";
 
 interface Step {
+  readonly id?: string;
   readonly uses?: string;
   readonly run?: string;
   readonly shell?: string;
   readonly env?: Readonly<Record<string, string>>;
+  readonly with?: Readonly<Record<string, string>>;
 }
 
 interface Action {
   readonly inputs: Readonly<Record<string, { readonly description: string; readonly default: string }>>;
+  readonly outputs?: Readonly<Record<string, { readonly value: string }>>;
   readonly runs: { readonly using: string; readonly steps: readonly Step[] };
 }
 
@@ -45,10 +52,58 @@ async function bash(script: string, cwd: string, env: Readonly<Record<string, st
   return { code: await ended, stdout, stderr };
 }
 
-t.test("the action for GitHub annotates, fails by its inputs, and leaves a log for code scanning", async (t) => {
-  const actionPath = join(root, ".github/actions/validate");
-  const { inputs, runs }: Action = parse(readFileSync(join(actionPath, "action.yml"), "utf8"));
-  t.equal(runs.using, "composite");
+interface Workflow {
+  readonly cwd: string;
+  readonly env: Readonly<Record<string, string>>;
+  /** By their full names: `github.repository`. */
+  readonly contexts?: Readonly<Record<string, string>>;
+  readonly inputs: Readonly<Record<string, string>>;
+}
+
+/** Runs the steps of a composite action as GitHub's runner does, but for those that use actions of others. */
+async function runAction(name: string, { cwd, env, contexts = {}, inputs }: Workflow) {
+  const actionPath = join(root, ".github/actions", name);
+  const action: Action = parse(readFileSync(join(actionPath, "action.yml"), "utf8"));
+  const values = new Map(Object.entries(contexts));
+  const fill = (template: string): string =>
+    template.replace(/\$\{\{ ([\w.| -]+) \}\}/g, (_, either: string) => {
+      const names = either.split(" || ");
+      const wrong = names.find((one) => !values.has(one));
+      if (wrong !== undefined) throw new Error(`${name} reads ${wrong}, which nothing sets`);
+      return names.map((one) => values.get(one)!).find((value) => value !== "") ?? "";
+    });
+  for (const [input, { default: usual }] of Object.entries(action.inputs)) {
+    values.set(`inputs.${input}`, inputs[input] ?? fill(usual));
+  }
+  const unknown = Object.keys(inputs).find((input) => !(input in action.inputs));
+  if (unknown !== undefined || action.runs.using !== "composite") throw new Error(`${name}: ${unknown}`);
+  const ended = { code: 0 as number | null, stdout: "", stderr: "" };
+  const files = { GITHUB_OUTPUT: join(cwd, "output.txt"), GITHUB_PATH: join(cwd, "path.txt") };
+  for (const step of action.runs.steps) {
+    if (step.run === undefined) {
+      for (const value of Object.values(step.with ?? {})) fill(value);
+      continue;
+    }
+    if (step.shell !== "bash") throw new Error(`${name}: a step without a shell`);
+    for (const file of Object.values(files)) writeFileSync(file, "");
+    const own = Object.entries(step.env ?? {}).map(([variable, template]) => [variable, fill(template)]);
+    const more = { ...env, ...files, GITHUB_ACTION_PATH: actionPath, GITHUB_WORKSPACE: cwd };
+    const { code, stdout, stderr } = await bash(step.run, cwd, { ...more, ...Object.fromEntries(own) });
+    Object.assign(ended, { code, stdout: ended.stdout + stdout, stderr: ended.stderr + stderr });
+    if (code !== 0) break;
+    for (const line of readFileSync(files.GITHUB_OUTPUT, "utf8").split("\n")) {
+      const [, key = "", value = ""] = /^([^=]+)=(.*)$/.exec(line) ?? [];
+      if (step.id !== undefined && key !== "") values.set(`steps.${step.id}.outputs.${key}`, value);
+    }
+  }
+  const outputs = Object.entries(action.outputs ?? {}).map(([output, { value }]) => [
+    output,
+    ended.code === 0 ? fill(value) : "",
+  ]);
+  return { ...ended, outputs: Object.fromEntries(outputs), path: readFileSync(files.GITHUB_PATH, "utf8").trim() };
+}
+
+t.test("the action that validates annotates, fails by its inputs, and leaves a log for code scanning", async (t) => {
   const cwd = t.testdir({
     faulty: { "tool.json": FAULTY },
     doubtful: { "tool.json": DOUBTFUL },
@@ -56,24 +111,8 @@ t.test("the action for GitHub annotates, fails by its inputs, and leaves a log f
     "a b; exit 9": { "tool.json": FAULTY },
   });
   const PATH = toolOnPath(cwd);
-  const run = (given: Readonly<Record<string, string>>, path = PATH) => {
-    const [step] = runs.steps;
-    t.equal(step!.shell, "bash");
-    const value = (name: string) => {
-      t.ok(name in inputs, name);
-      return given[name] ?? inputs[name]!.default;
-    };
-    const env = Object.entries(step!.env ?? {}).map(([name, template]) => [
-      name,
-      template.replace(/\$\{\{ inputs\.([\w-]+) \}\}/g, (_, input) => value(input)),
-    ]);
-    return bash(step!.run!, cwd, {
-      ...Object.fromEntries(env),
-      GITHUB_ACTION_PATH: actionPath,
-      GITHUB_WORKSPACE: cwd,
-      PATH: path,
-    });
-  };
+  const run = (inputs: Readonly<Record<string, string>>, path = PATH) =>
+    runAction("validate", { cwd, env: { PATH: path }, inputs });
   const rows: [inputs: Readonly<Record<string, string>>, code: number, stdout: RegExp][] = [
     [{ path: "good" }, 0, /^$/],
     [{ path: "faulty" }, 1, /^::error file=faulty\/tool\.json,line=1,.*title=config\/name::/],
@@ -86,10 +125,10 @@ t.test("the action for GitHub annotates, fails by its inputs, and leaves a log f
     [{ path: "absent" }, 2, /^$/],
     [{}, 1, /::error file=faulty\/tool\.json/],
   ];
-  for (const [given, code, stdout] of rows) {
-    const result = await run(given);
-    t.equal(result.code, code, JSON.stringify(given));
-    t.match(result.stdout, stdout, JSON.stringify(given));
+  for (const [inputs, code, stdout] of rows) {
+    const result = await run(inputs);
+    t.equal(result.code, code, JSON.stringify(inputs));
+    t.match(result.stdout, stdout, JSON.stringify(inputs));
   }
   const withLog = await run({ path: "faulty", sarif: "problems.sarif" });
   t.equal(withLog.code, 1);
@@ -101,6 +140,58 @@ t.test("the action for GitHub annotates, fails by its inputs, and leaves a log f
   const missing = await run({}, `${bare}:/usr/bin:/bin`);
   t.equal(missing.code, 1);
   t.match(missing.stdout, /^::error title=tool is not installed::add a step before this one/);
+});
+
+t.test("the action that installs takes the newest or a given release, or what a cache has kept", async (t) => {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const host = await startReleaseHost(t);
+  const filled = { origin: host.origin, edition: "pro", keys: [pinnedKeyOf(privateKey)] };
+  const script = fillInstaller(readFileSync(join(root, "cli/release/install.sh"), "utf8"), filled);
+  for (const version of ["1.3.0", "1.2.3"]) {
+    const files = { "bin/tool": `#!/bin/sh\necho ${version}-pro\n` };
+    const release = releaseOf({ version, key: privateKey, kind: "tool-cli", files });
+    host.releases.set(version, release.set("install.sh", Buffer.from(script)));
+  }
+  const cwd = t.testdir({ cache: {}, tmp: {} });
+  const env = {
+    ...{ RUNNER_TOOL_CACHE: join(cwd, "cache"), TMPDIR: join(cwd, "tmp"), HOME: cwd },
+    ...{ GITHUB_SERVER_URL: host.pages, CURL_CA_BUNDLE: CERTIFICATE },
+  };
+  const contexts = {
+    ...{ "github.action_repository": "", "github.repository": "acme/tool", "github.token": "ghs_abc" },
+    ...{ "runner.os": "Linux", "runner.arch": "X64" },
+  };
+  const run = (inputs: Readonly<Record<string, string>>) => runAction("setup", { cwd, env, contexts, inputs });
+  const rows: [inputs: Readonly<Record<string, string>>, version: string][] = [
+    [{}, "1.3.0"],
+    [{ version: "v1.2.3" }, "1.2.3"],
+  ];
+  for (const [inputs, version] of rows) {
+    const result = await run(inputs);
+    t.same([result.code, result.outputs, result.stdout], [0, { version }, `${version}-pro\n`], result.stderr);
+    t.equal(result.path, join(cwd, "cache/tool-cli", version, "bin"));
+  }
+  t.ok(
+    host.requests.some(({ authorization }) => authorization === "Bearer ghs_abc"),
+    "the token is used",
+  );
+  t.notOk(host.requests.some(({ host, authorization }) => host === "files" && authorization !== undefined));
+  host.requests.length = 0;
+  const cached = await run({ version: "1.3.0" });
+  t.same([cached.code, cached.stdout, host.requests], [0, "1.3.0-pro\n", []], "nothing is asked");
+  const refused: [inputs: Readonly<Record<string, string>>, stdout: RegExp][] = [
+    [{ version: "9.9.9" }, /^::error title=version::there is no release 9\.9\.9 of acme\/tool\n$/],
+    [{ version: "1.2.3; id" }, /^::error title=version::1\.2\.3; id is no version, such as 1\.2\.3, nor latest\n$/],
+    [{ kind: "all" }, /^::error title=kind::kind is tool or tool-cli\n$/],
+    [{ version: "1.2.3", kind: "tool" }, /::error title=tool is not installed::what install\.sh says is above\n$/],
+  ];
+  for (const [inputs, stdout] of refused) {
+    const result = await run(inputs);
+    t.equal(result.code, 1, JSON.stringify(inputs));
+    t.match(result.stdout, stdout);
+  }
+  host.releases.clear();
+  t.match((await run({})).stdout, /^::error title=version::the newest version is not found at .*: name a version\n$/);
 });
 
 t.test("the job for GitLab fails by its inputs and leaves a report of all problems", async (t) => {

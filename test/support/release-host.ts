@@ -25,6 +25,8 @@ interface Test {
 export interface ReleaseHost {
   /** The project's address in the API. */
   readonly origin: string;
+  /** The address of the host's pages, where the project is acme/tool. */
+  readonly pages: string;
   /** By version, the files by their names; the first is the latest. */
   readonly releases: Map<string, Map<string, Buffer>>;
   /** What was asked for so far. `host` is `api`, or `files` for the other address. */
@@ -34,6 +36,8 @@ export interface ReleaseHost {
 }
 
 const PROJECT = "/repos/acme/tool";
+/** The project's pages, of which two redirect: to the page of the newest release, and to a file of one. */
+const PAGES = "/acme/tool/releases";
 
 /** Serves releases until the test ends. */
 export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
@@ -74,7 +78,12 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
     response.writeHead(302, { location }).end();
   };
   const apiPort: number = await serve("api", (path, response) => {
-    if (fileOf(path) !== undefined) return redirect(path, response);
+    if (path === `${PAGES}/latest` && releases.size > 0) {
+      const location = `https://localhost:${apiPort}${PAGES}/tag/v${[...releases.keys()][0]}`;
+      return void response.writeHead(302, { location }).end();
+    }
+    const file = path.replace(PAGES, "");
+    if (fileOf(file) !== undefined) return redirect(file, response);
     const asked = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
     const version = asked?.[1] ?? [...releases.keys()][0];
     const files = asked === null || version === undefined ? undefined : releases.get(version);
@@ -99,6 +108,7 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
   });
   const state: ReleaseHost = {
     origin: `https://localhost:${apiPort}${PROJECT}`,
+    pages: `https://localhost:${apiPort}`,
     releases,
     requests,
     instead: undefined,
