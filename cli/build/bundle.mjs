@@ -4,9 +4,9 @@
 import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { build } from "esbuild";
 import { bundleSdk } from "./aws-sdk.mjs";
 import { driverIn, writeDriver } from "./duckdb-driver.mjs";
+import { build } from "./esbuild.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
 import { serviceLibrariesIn, writeServiceLibraries } from "./service-libraries.mjs";
@@ -14,7 +14,8 @@ import { buildWithShared } from "./shared-code.mjs";
 import { shortNamesInParsers } from "./short-names.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+/** A release sets its own. */
+const version = process.env.TOOL_VERSION ?? JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
 /** Short runs of little code, of which completion answers each Tab: they read nothing that others need. */
 const alone = ["completion.ts", "docs.ts"];
@@ -126,7 +127,8 @@ const shared = [
 const isOwn =
   /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|project-id|regions|rpc-client|rules)\.ts$/;
 
-const outdir = join(root, "dist/bin");
+/** A release has a folder of its own, so that it leaves what was built as it is. */
+const outdir = process.env.TOOL_BUNDLES ?? join(root, "dist/bin");
 const options = {
   bundle: true,
   platform: "node",
@@ -200,9 +202,11 @@ await build({
   entryPoints: { "sandbox-node-runtime": join(root, "cli/sandbox/cloud/lambda/node-runtime.ts") },
   outdir: join(outdir, "commands"),
 });
-await bundleProcesses(root);
-// tsc has written all of dist; see test/loop/transpile.mjs.
-rmSync(join(root, "dist/.t-sources.json"), { force: true });
+if (process.env.TOOL_BUNDLES === undefined) {
+  await bundleProcesses(root);
+  // tsc has written all of dist; see test/loop/transpile.mjs.
+  rmSync(join(root, "dist/.t-sources.json"), { force: true });
+}
 await build({ ...options, entryPoints: { cli: join(root, "cli/cli.ts"), main: join(root, "cli/main.ts") }, outdir });
 
 if (!isOwnOnly) await bundleSdk(join(outdir, "aws-sdk"), root);

@@ -2,8 +2,8 @@
 // long, and a store starts many. The command has its own in dist/bin/commands; see bundle.mjs.
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "esbuild";
 import { driverInside } from "./duckdb-driver.mjs";
+import { build } from "./esbuild.mjs";
 
 const folder = "logservice/events/duckdb";
 

@@ -4,11 +4,11 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build } from "esbuild";
+import { build } from "./esbuild.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const source = join(root, "logservice/ui");
-const outdir = join(root, "dist/bin/ui");
+const outdir = join(process.env.TOOL_BUNDLES ?? join(root, "dist/bin"), "ui");
 
 const entries = {
   main: join(source, "app/main.tsx"),

@@ -31,9 +31,8 @@ export async function runtimeLayerFile(
   env: Readonly<Record<string, string | undefined>>,
   { signal, report, clock }: Watched & { readonly clock: Clock },
 ): Promise<RuntimeLayerFile> {
-  const program = installed("bin/runtime/bootstrap.cjs");
+  const { program, layer: shipped } = installed();
   const source = sourceKey(program, ENGINE, "x64");
-  const shipped = installed("layer");
   const record = readRuntime(shipped, source);
   if (record !== undefined) return layerFile(shipped, record);
   const cache = cacheFolder(env);
@@ -70,12 +69,17 @@ function layerFile(folder: string, { executable, archive, bytes }: RuntimeRecord
   return { zip: join(folder, ARCHIVE_FILE), executableSha256: executable, sha256Base64, bytes };
 }
 
-/** A path below dist. In the bundle import.meta.url is the path of the command's file, in dist/bin/commands. */
-function installed(path: string): string {
+/**
+ * The program of the runtime, and where the layer is if it came with this version: beside the folder of the bundles, which is
+ * called `bin` in dist and `lib` in a release. In the bundle import.meta.url is the path of the command's file, in `commands`
+ * of that folder.
+ */
+function installed(): { readonly program: string; readonly layer: string } {
   const here = import.meta.url;
-  return here.startsWith("file:")
-    ? join(dirname(new URL(here).pathname), "../../..", path)
-    : join(dirname(here), "../..", path);
+  const bundles = here.startsWith("file:")
+    ? join(dirname(new URL(here).pathname), "../../../bin")
+    : join(dirname(here), "..");
+  return { program: join(bundles, "runtime/bootstrap.cjs"), layer: join(bundles, "../layer") };
 }
 
 /** The cache; for a user without a home directory, as on some build machines, a folder for this run. */

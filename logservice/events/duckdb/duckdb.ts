@@ -1,3 +1,4 @@
+import { withoutPackage } from "../../native-package.ts";
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/node-api";
 
 export type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance };
@@ -12,10 +13,7 @@ export async function openDuckDb(path: string, settings: Readonly<Record<string,
     api = await import("@duckdb/node-api");
     await keepByteOrderMarks();
   } catch (error) {
-    throw new Error(
-      `the events store needs @duckdb/node-api, which has no binary here (${process.platform} ${process.arch}): install it with npm install @duckdb/node-api`,
-      { cause: error },
-    );
+    throw new Error(withoutPackage("@duckdb/node-api"), { cause: error });
   }
   return api.DuckDBInstance.create(path, { ...settings });
 }
