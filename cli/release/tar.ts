@@ -6,6 +6,17 @@ export interface PackedFile {
   readonly content: Buffer;
 }
 
+/** A folder that an archive names, as it is empty or not everybody's. */
+export interface PackedFolder {
+  /** The path, separated by `/`, without one at its end. */
+  readonly path: string;
+  readonly mode: number;
+  /** The numbers of the user and of the group. */
+  readonly owner: number;
+}
+
+export type PackedEntry = PackedFile | PackedFolder;
+
 const BLOCK = 512;
 /** Of the fields `name` and `prefix`. */
 const NAME_BYTES = 100;
@@ -13,12 +24,18 @@ const PREFIX_BYTES = 155;
 
 /**
  * The files as a tar of the form ustar (POSIX.1-1988), in pieces. The same files in any order give the same bytes: they are
- * sorted, belong to user 0, and all were changed at `timeS`, seconds since 1970. Folders have no entries of their own. Throws a
- * RangeError if a path is longer than the form allows, about 250 bytes.
+ * sorted, belong to user 0, and all were changed at `timeS`, seconds since 1970. Folders have entries only if they are given.
+ * Throws a RangeError if a path is longer than the form allows, about 250 bytes.
  */
-export function* tarPieces(files: readonly PackedFile[], timeS: number): Generator<Buffer> {
-  for (const { path, isExecutable, content } of sorted(files)) {
-    yield header(path, { mode: isExecutable ? 0o755 : 0o644, bytes: content.length, timeS });
+export function* tarPieces(entries: readonly PackedEntry[], timeS: number): Generator<Buffer> {
+  for (const entry of sorted(entries)) {
+    if (!("content" in entry)) {
+      const { path, mode, owner } = entry;
+      yield header(`${path}/`, { type: "5", mode, owner, bytes: 0, timeS });
+      continue;
+    }
+    const { path, isExecutable, content } = entry;
+    yield header(path, { type: "0", mode: isExecutable ? 0o755 : 0o644, owner: 0, bytes: content.length, timeS });
     yield content;
     yield Buffer.alloc((BLOCK - (content.length % BLOCK)) % BLOCK);
   }
@@ -26,27 +43,36 @@ export function* tarPieces(files: readonly PackedFile[], timeS: number): Generat
   yield Buffer.alloc(2 * BLOCK);
 }
 
-const sorted = (files: readonly PackedFile[]) =>
-  [...files].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
+const sorted = (entries: readonly PackedEntry[]) =>
+  [...entries].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
 
-function header(
-  path: string,
-  about: { readonly mode: number; readonly bytes: number; readonly timeS: number },
-): Buffer {
+interface HeaderFields {
+  /** `0` is a file, `5` a folder. */
+  readonly type: "0" | "5";
+  readonly mode: number;
+  /** The number of the user and of the group. */
+  readonly owner: number;
+  readonly bytes: number;
+  readonly timeS: number;
+}
+
+function header(path: string, about: HeaderFields): Buffer {
   const block = Buffer.alloc(BLOCK);
   const { name, prefix } = splitPath(path);
   block.write(name, 0);
   octal(block, 100, 8, about.mode);
-  octal(block, 108, 8, 0);
-  octal(block, 116, 8, 0);
+  octal(block, 108, 8, about.owner);
+  octal(block, 116, 8, about.owner);
   octal(block, 124, 12, about.bytes);
   octal(block, 136, 12, about.timeS);
   // The sum counts its own field as blanks.
   block.fill(" ", 148, 156);
-  block.write("0", 156);
+  block.write(about.type, 156);
   block.write("ustar\x0000", 257);
-  block.write("root", 265);
-  block.write("root", 297);
+  if (about.owner === 0) {
+    block.write("root", 265);
+    block.write("root", 297);
+  }
   block.write(prefix, 345);
   const sum = block.reduce((total, byte) => total + byte, 0);
   block.write(`${sum.toString(8).padStart(6, "0")}\0 `, 148);
@@ -65,6 +91,9 @@ function splitPath(path: string): { readonly name: string; readonly prefix: stri
   }
   throw new RangeError(`the path is too long for a tar archive: ${path}`);
 }
+
+/** When the first file of a tar archive was changed, in seconds since 1970: when all were, if `tarPieces` made it. */
+export const timeOfTar = (tar: Buffer): number => Number.parseInt(tar.toString("latin1", 136, 147), 8);
 
 /**
  * The files of a tar archive, without its other entries. Reads the forms that npm's packages have: ustar, and the path of a pax
