@@ -1,13 +1,20 @@
 // Every block of the README that is typed into a terminal is typed, in the order of the page: an app is deployed to the
 // sandbox in place of an account, a log service and its people are on this machine. `Try it` and `Deploy it here first` are
 // readme.test.ts's, which compares what they print, too. A block that nothing runs fails here.
+import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
+import { fillInstaller } from "../../cli/release/installer.ts";
+import { npmPackageFiles } from "../../cli/release/npm-package.ts";
+import { pinnedKeyOf } from "../../cli/release/statement.ts";
+import { tarPieces } from "../../cli/release/tar.ts";
 import { anyPort } from "../../runtime/port.ts";
 import { cliPath, type Outcome, root, shell, spawnTool } from "../support/cli.ts";
 import { startMailbox } from "../support/mailbox.ts";
+import { CERTIFICATE, releaseOf, startReleaseHost } from "../support/release-host.ts";
 import { requires } from "../support/require.ts";
 import { until } from "../support/until.ts";
 
@@ -54,11 +61,26 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
     rmSync(directory, { recursive: true, force: true });
   });
 
-  await t.test("Install", (t) => {
+  await t.test("Install", async (t) => {
+    const { bin, version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+    const { host, RELEASES } = await releaseHost(t, version);
+    const trusting = { ...env, RELEASES, CURL_CA_BUNDLE: CERTIFICATE, NODE_EXTRA_CA_CERTS: CERTIFICATE };
+    const folders = { BINDIR: join(directory, "own/bin"), NPM_CONFIG_PREFIX: join(directory, "npm") };
+    const installed = await type(block("Install", 0), { ...trusting, ...folders }, directory);
+    t.equal(installed.code, 0, installed.stderr);
+    t.equal((await shell(`${folders.BINDIR}/tool version`, { env })).stdout.trim(), version);
+    t.ok(
+      host.requests.some(({ path }) => path.endsWith("/RELEASE.sig")),
+      "its signature was asked for",
+    );
+    // The packages with binaries are not what this is about.
+    const npm = { ...trusting, ...folders, NPM_CONFIG_OMIT: "optional", NPM_CONFIG_OFFLINE: "true" };
+    const packed = await type(block("Install", 1, { "1.2.3": version }), npm, directory);
+    t.equal(packed.code, 0, packed.stderr);
+    t.equal((await shell(`${folders.NPM_CONFIG_PREFIX}/bin/tool version`, { env })).stdout.trim(), version);
     // `.ci/run` does it in a fresh clone.
-    t.equal(block("Install", 0), "npm ci && npm run build && npm link\n");
-    t.equal(join(root, JSON.parse(readFileSync(join(root, "package.json"), "utf8")).bin.tool), cliPath);
-    t.end();
+    t.equal(block("Install", 2), "npm ci && npm run build && npm link\n");
+    t.equal(join(root, bin.tool), cliPath);
   });
 
   // The app of `Try it`, without its last line, which runs it.
@@ -104,6 +126,21 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
     t.end();
   });
 });
+
+/** A Git host with a release, whose command is that of this project, and the address of its releases. */
+async function releaseHost(t: Test, version: string) {
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const host = await startReleaseHost(t);
+  const filled = { origin: host.origin, edition: "pro", keys: [pinnedKeyOf(privateKey)] };
+  const files = { "bin/tool": `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n` };
+  const bundles = join(root, "dist/bin");
+  const npm = [...tarPieces(npmPackageFiles({ root, bundles, version, notices: "" }), 0)];
+  const release = releaseOf({ version, key: privateKey, files })
+    .set("install.sh", Buffer.from(fillInstaller(readFileSync(join(root, "cli/release/install.sh"), "utf8"), filled)))
+    .set(`tool-${version}.tgz`, gzipSync(Buffer.concat(npm)));
+  host.releases.set(version, release);
+  return { host, RELEASES: `${host.pages}/acme/tool/releases` };
+}
 
 async function logService(t: Test, directory: string, env: Readonly<Record<string, string>>): Promise<void> {
   const app = join(directory, "hello");

@@ -82,7 +82,7 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
       const location = `https://localhost:${apiPort}${PAGES}/tag/v${[...releases.keys()][0]}`;
       return void response.writeHead(302, { location }).end();
     }
-    const file = path.replace(PAGES, "");
+    const file = path.replace(PAGES, "").replace(/^\/latest\/download/, `/download/v${[...releases.keys()][0]}`);
     if (fileOf(file) !== undefined) return redirect(file, response);
     const asked = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
     const version = asked?.[1] ?? [...releases.keys()][0];
