@@ -145,7 +145,7 @@ class Release {
         await this.#writeArchives(kind, system, files);
       }
     }
-    await this.#writePackage(bundles, bundled);
+    await this.#writePackage(bundles, lock, bundled);
     this.#writeText(
       "install.sh",
       fillInstaller(readFileSync(join(root, "cli/release/install.sh"), "utf8"), this.#trust()),
@@ -309,11 +309,11 @@ class Release {
     }
   }
 
-  async #writePackage(bundles: string, bundled: readonly Component[]): Promise<void> {
+  async #writePackage(bundles: string, lock: Lock, bundled: readonly Component[]): Promise<void> {
     const { root, version } = this.#job;
     const name = `tool-${version}.tgz`;
     const notices = noticesText(distinct(bundled));
-    await this.#writeTarGz(name, npmPackageFiles({ root, bundles, version, notices }));
+    await this.#writeTarGz(name, npmPackageFiles({ root, bundles, version, lock, notices }));
     delete this.#unpacked[name];
     this.#keep(name, FOR_ALL);
     const { size } = statSync(join(this.made, name));
