@@ -7,10 +7,10 @@ import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t from "tap";
-import { ReleaseError } from "../../../cli/release/error.ts";
 import { Inputs, type Lock, nativeInputs } from "../../../cli/release/inputs.ts";
 import { LAUNCHER } from "../../../cli/release/launcher.ts";
 import { makeRelease } from "../../../cli/release/make-release.ts";
+import { MakeReleaseError } from "../../../cli/release/make-release-error.ts";
 import { manPage } from "../../../cli/release/man-page.ts";
 import { billOfMaterials, bundledComponents, distinct, noticesText } from "../../../cli/release/notices.ts";
 import { npmPackageFiles } from "../../../cli/release/npm-package.ts";
@@ -128,7 +128,7 @@ t.test("a package that is not the pinned one is refused", async (t) => {
   ]);
   writeFileSync(path, gzipSync("other"));
   t.throws(() => inputs.files({ name: "@scope/name", version: "1.0.0", integrity }), {
-    name: "ReleaseError",
+    name: "MakeReleaseError",
     message:
       /^the package @scope\/name 1\.0\.0 is not the pinned one: its integrity is sha512-\S+, and sha512-\S+ is pinned/,
   });
@@ -366,11 +366,11 @@ t.test("arguments", async (t) => {
   );
 });
 
-function thrown(call: () => unknown): ReleaseError {
+function thrown(call: () => unknown): MakeReleaseError {
   try {
     call();
   } catch (error) {
-    if (error instanceof ReleaseError) return error;
+    if (error instanceof MakeReleaseError) return error;
     throw error;
   }
   throw new Error("nothing was thrown");
@@ -394,7 +394,7 @@ t.test("a release is made of a commit", { skip: requires("git") }, async (t) => 
   execFileSync("git", commit, { cwd: clone });
   for (const name of ["a", "b", "c", "d"]) writeFileSync(join(clone, name), "");
   await t.rejects(make(), {
-    name: "ReleaseError",
+    name: "MakeReleaseError",
     message: "the clone has changes that are not committed: a, b, c and 1 more. Commit or remove them",
   });
   t.throws(() => readFileSync(join(folder, "out")), { code: "ENOENT" }, "nothing is left");
