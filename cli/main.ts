@@ -74,6 +74,7 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   docs: async () => (await import("./commands/docs.ts")).docs,
   "docs service": async () => (await import("./commands/docs.ts")).serviceDocs,
   completion: async () => (await import("./commands/completion.ts")).completion,
+  upgrade: async () => (await import("./commands/upgrade.ts")).upgrade,
   version: async () => showVersion,
   help: async () => (context) => showHelp(context, []),
 };

@@ -552,6 +552,21 @@ export const TABLE = {
       "completion fish > ~/.config/fish/completions/tool.fish",
     ],
   },
+  upgrade: {
+    summary: "Install the newest version, or the given one, in place of this one",
+    flags: {
+      "-t, --target <version>": "Version to install",
+      "--check": "Only say whether there is a newer one: exit code 1 if there is",
+      "--dry-run": "Only say what would be installed",
+      "--prefix <dir>": "Install below this folder: the command is bin/tool there",
+    },
+    examples: [
+      "upgrade",
+      "upgrade -t 1.2.3                 # an older one, too",
+      "upgrade --check --format json",
+      "upgrade --prefix ~/.local        # without sudo, for you alone",
+    ],
+  },
   version: {
     summary: "Print the version",
     examples: ["version"],

@@ -5,9 +5,6 @@ import { type Misuse, neededUsage } from "./argv.ts";
 import type { Command } from "./command-row.ts";
 import type { Context } from "./context.ts";
 
-/** Commands that this version does not have yet. Naming one is not a typo. */
-const LATER = ["upgrade"];
-
 /** Words of other tools, with the commands that do what they do there. */
 const ELSEWHERE: Readonly<Record<string, string>> = {
   ...Object.fromEntries(
@@ -27,7 +24,6 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   const word = words[0]!;
   const existing = [...new Set(commands.map(({ name }) => name.split(" ", 1)[0]!))];
   const here = `the commands are: ${existing.join(", ")}`;
-  if (LATER.includes(word)) return { message: `tool ${words.join(" ")} is not part of this version`, hint: here };
   const inGroups = commands.filter(({ name }) => name.endsWith(` ${word}`)).map(neededUsage);
   const meant = [...(Object.hasOwn(ELSEWHERE, word) ? [ELSEWHERE[word]!] : []), ...inGroups];
   if (meant.length > 0) {
@@ -35,18 +31,13 @@ export function explainUnknown(words: readonly string[], commands: readonly Comm
   }
   // Hints name only what works: the local stage is never deployed.
   const stages = stagesHere(context.directory).filter((stage) => stage !== LOCAL_STAGE);
-  const near = didYouMean(word, [...existing, ...LATER, ...stages]);
+  const near = didYouMean(word, [...existing, ...stages]);
   const message = `unknown command ${JSON.stringify(word)}`;
   if (near !== undefined && stages.includes(near)) {
     return { message, hint: `did you mean tool ${near}, which deploys the stage ${near}?` };
   }
   if (near === undefined) return { message, hint: here };
-  return {
-    message,
-    hint: LATER.includes(near)
-      ? `tool ${near} is not part of this version\n${here}`
-      : `did you mean ${usageOf(near, commands)}?`,
-  };
+  return { message, hint: `did you mean ${usageOf(near, commands)}?` };
 }
 
 /** How to call a command. A group that is no command itself has only help. */

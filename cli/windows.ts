@@ -1,6 +1,6 @@
 /**
- * Commands that need process groups, a POSIX shell, permission bits of files or synced folders, none of which Windows
- * has. All other commands work there.
+ * Commands that need process groups, a POSIX shell, permission bits of files, symbolic links that everyone may make or
+ * synced folders, none of which Windows has. All other commands work there.
  */
 const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
   "deploy",
@@ -35,6 +35,7 @@ const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
   "team ci",
   "team ci ls",
   "team ci rm",
+  "upgrade",
 ]);
 
 /** Why a command does not run on this platform, and what to do; undefined if it does. Pure. */

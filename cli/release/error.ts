@@ -1,14 +1,10 @@
-/** A release cannot be made; the message says what to do. */
+/** A release that cannot be had, verified or installed: what is wrong, and what to do. */
 export class ReleaseError extends Error {
   override readonly name = "ReleaseError";
-  /** The arguments are wrong. */
-  readonly isMisuse: boolean;
+  readonly hint: string;
 
-  constructor(
-    message: string,
-    { isMisuse = false, cause }: { readonly isMisuse?: boolean; readonly cause?: unknown } = {},
-  ) {
-    super(message, { cause });
-    this.isMisuse = isMisuse;
+  constructor(message: string, hint: string, options?: ErrorOptions) {
+    super(message, options);
+    this.hint = hint;
   }
 }

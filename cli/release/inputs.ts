@@ -3,7 +3,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, mkdtempSync, readFileSync, renameSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
-import { ReleaseError } from "./error.ts";
+import { MakeReleaseError } from "./make-release-error.ts";
 import type { System } from "./systems.ts";
 import { type PackedFile, readTar } from "./tar.ts";
 
@@ -54,7 +54,7 @@ export function nativeInputs(lock: Lock, { os, cpu }: System): ReadonlyMap<strin
     const path = resolvePackage(lock, name, from);
     const locked = path === undefined ? undefined : lock[path];
     if (path === undefined || locked === undefined)
-      throw new ReleaseError(`package-lock.json lacks ${name}: run npm install`);
+      throw new MakeReleaseError(`package-lock.json lacks ${name}: run npm install`);
     if (inputs.has(path) || !isFor(path, locked)) return;
     inputs.set(path, { name, version: locked.version, integrity: locked.integrity });
     for (const needed of Object.keys({ ...locked.dependencies, ...locked.optionalDependencies })) add(needed, path);
@@ -106,7 +106,9 @@ export class Inputs {
         const printed = execFileSync("npm", [...words, `${name}@${version}`], { encoding: "utf8", cwd: folder });
         renameSync(join(folder, packedName(printed)), file);
       } catch (error) {
-        throw new ReleaseError(`npm cannot download ${name} ${version}: what it printed is above`, { cause: error });
+        throw new MakeReleaseError(`npm cannot download ${name} ${version}: what it printed is above`, {
+          cause: error,
+        });
       } finally {
         rmSync(folder, { recursive: true, force: true });
       }
@@ -115,7 +117,7 @@ export class Inputs {
     const sum = `sha512-${createHash("sha512").update(tarball).digest("base64")}`;
     if (sum !== integrity) {
       rmSync(file);
-      throw new ReleaseError(
+      throw new MakeReleaseError(
         `the package ${name} ${version} is not the pinned one: its integrity is ${sum}, and ${integrity} is pinned. It was removed; run this again, and check the registry that npm uses if it stays so`,
       );
     }

@@ -20,10 +20,10 @@ import { ENGINE, runnerPackage, thisMachine } from "../aws/layer/engine.ts";
 import { ARCHIVE_FILE, makeRuntime, readRuntime, sourceKey } from "../aws/layer/make-runtime.ts";
 import { SCRIPTS } from "../completion/scripts.ts";
 import { describeTable } from "../table.ts";
-import { ReleaseError } from "./error.ts";
 import { Inputs, inputsCache, type Lock, nativeInputs, nodeInput, readPinnedNode } from "./inputs.ts";
 import { fillInstaller } from "./installer.ts";
 import { LAUNCHER, WINDOWS_LAUNCHER } from "./launcher.ts";
+import { MakeReleaseError } from "./make-release-error.ts";
 import { manPage } from "./man-page.ts";
 import {
   billOfMaterials,
@@ -47,7 +47,7 @@ export interface ReleaseJob extends ReleaseOptions {
 
 /**
  * Makes all files of a release; the folder that has them. It is complete or absent. The same commit, version, origin and keys
- * give the same bytes, except for what `xz` compresses. Throws a `ReleaseError` if the clone or a key is not fit for it.
+ * give the same bytes, except for what `xz` compresses. Throws a `MakeReleaseError` if the clone or a key is not fit for it.
  */
 export async function makeRelease(job: ReleaseJob): Promise<string> {
   const { root, folder, note } = job;
@@ -81,14 +81,14 @@ function cleanCommit(root: string): Commit {
     changes = git("status", "--porcelain").split("\n").filter(Boolean);
     log = git("log", "-1", "--format=%H %ct");
   } catch (error) {
-    throw new ReleaseError(`${root} is not a clone of the project with Git: a release is made of a commit`, {
+    throw new MakeReleaseError(`${root} is not a clone of the project with Git: a release is made of a commit`, {
       cause: error,
     });
   }
   if (changes.length > 0) {
     const more = changes.length > 3 ? ` and ${changes.length - 3} more` : "";
     const named = changes.slice(0, 3).map((line) => line.slice(3));
-    throw new ReleaseError(
+    throw new MakeReleaseError(
       `the clone has changes that are not committed: ${named.join(", ")}${more}. Commit or remove them`,
     );
   }
@@ -145,7 +145,7 @@ class Release {
         await this.#writeArchives(kind, system, files);
       }
     }
-    await this.#writePackage(bundles, bundled);
+    await this.#writePackage(bundles, lock, bundled);
     this.#writeText(
       "install.sh",
       fillInstaller(readFileSync(join(root, "cli/release/install.sh"), "utf8"), this.#trust()),
@@ -176,7 +176,7 @@ class Release {
           stdio: ["ignore", "ignore", "inherit"],
         });
       } catch (error) {
-        throw new ReleaseError(`cli/build/${step}.mjs failed; what it printed is above`, { cause: error });
+        throw new MakeReleaseError(`cli/build/${step}.mjs failed; what it printed is above`, { cause: error });
       }
     }
     return bundledComponents(root, metafiles, lock);
@@ -303,22 +303,22 @@ class Release {
         }),
       ]);
     } catch (error) {
-      throw new ReleaseError(`${name} cannot be compressed by xz: install xz, or leave it out by --no-xz`, {
+      throw new MakeReleaseError(`${name} cannot be compressed by xz: install xz, or leave it out by --no-xz`, {
         cause: error,
       });
     }
   }
 
-  async #writePackage(bundles: string, bundled: readonly Component[]): Promise<void> {
+  async #writePackage(bundles: string, lock: Lock, bundled: readonly Component[]): Promise<void> {
     const { root, version } = this.#job;
     const name = `tool-${version}.tgz`;
     const notices = noticesText(distinct(bundled));
-    await this.#writeTarGz(name, npmPackageFiles({ root, bundles, version, notices }));
+    await this.#writeTarGz(name, npmPackageFiles({ root, bundles, version, lock, notices }));
     delete this.#unpacked[name];
     this.#keep(name, FOR_ALL);
     const { size } = statSync(join(this.made, name));
     if (size > MAX_PACKAGE_BYTES) {
-      throw new ReleaseError(
+      throw new MakeReleaseError(
         `${name} has ${size} bytes, more than ${MAX_PACKAGE_BYTES}: look for what does not belong there`,
       );
     }

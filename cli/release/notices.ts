@@ -1,8 +1,8 @@
 import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
-import { ReleaseError } from "./error.ts";
 import type { Input, Lock } from "./inputs.ts";
+import { MakeReleaseError } from "./make-release-error.ts";
 import type { PackedFile } from "./tar.ts";
 
 /** What somebody else wrote and a release contains. */
@@ -37,7 +37,7 @@ export function bundledComponents(root: string, metafiles: string, lock: Lock): 
     const manifest = JSON.parse(readFileSync(join(root, folder, "package.json"), "utf8"));
     const { version, integrity } = lock[folder] ?? {};
     if (integrity === undefined || version !== manifest.version) {
-      throw new ReleaseError(`${folder} is not what package-lock.json says: run npm ci, then this again`);
+      throw new MakeReleaseError(`${folder} is not what package-lock.json says: run npm ci, then this again`);
     }
     const texts = readdirSync(join(root, folder))
       .filter((name) => LICENSE_FILE.test(name))
@@ -61,7 +61,7 @@ function component(
   integrity: string,
 ): Component {
   if (typeof license !== "string")
-    throw new ReleaseError(`the package ${name} ${version} has no licence in its package.json`);
+    throw new MakeReleaseError(`the package ${name} ${version} has no licence in its package.json`);
   return { name, version, license, texts: texts.map(normalized), integrity };
 }
 

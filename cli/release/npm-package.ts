@@ -1,5 +1,6 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
+import type { Lock } from "./inputs.ts";
 import type { PackedFile } from "./tar.ts";
 
 /** The limit for what each installation downloads, packed, beside the packages with binaries. */
@@ -12,7 +13,7 @@ interface Manifest {
   readonly license: string;
   readonly engines: object;
   readonly bin: object;
-  readonly optionalDependencies: object;
+  readonly optionalDependencies: Readonly<Record<string, string>>;
 }
 
 export interface NpmPackage {
@@ -20,18 +21,22 @@ export interface NpmPackage {
   /** The folder of the bundles, `dist/bin`. */
   readonly bundles: string;
   readonly version: string;
+  readonly lock: Lock;
   /** The licences of what is bundled. */
   readonly notices: string;
 }
 
 /**
  * The files of the package for npm, in the folder `package` as npm wants it. Its package.json is not the project's: what is
- * bundled is no dependency, only the packages with binaries are, as optional ones; it has no scripts, and no `private`, which
+ * bundled is no dependency, only the packages with binaries are, as optional ones of the versions that are tested; it has no scripts, and no `private`, which
  * keeps the project's folder from being published by accident. The layer, 53 MB, is not in it: a deploy that needs it makes it.
  */
-export function npmPackageFiles({ root, bundles, version, notices }: NpmPackage): readonly PackedFile[] {
+export function npmPackageFiles({ root, bundles, version, lock, notices }: NpmPackage): readonly PackedFile[] {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
-  const { name, description, license, engines, bin, optionalDependencies } = manifest;
+  const { name, description, license, engines, bin } = manifest;
+  const optionalDependencies = Object.fromEntries(
+    Object.keys(manifest.optionalDependencies).map((one) => [one, lock[`node_modules/${one}`]!.version]),
+  );
   const published = { name, version, description, license, engines, bin, optionalDependencies };
   const made = (path: string, text: string): PackedFile => ({ path, isExecutable: false, content: Buffer.from(text) });
   return [

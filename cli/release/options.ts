@@ -2,7 +2,7 @@ import { createPublicKey, type KeyObject } from "node:crypto";
 import { existsSync, readFileSync } from "node:fs";
 import { join, resolve } from "node:path";
 import { parseArgs } from "node:util";
-import { ReleaseError } from "./error.ts";
+import { MakeReleaseError } from "./make-release-error.ts";
 import { isVersion, pinnedKeyOf, privateKeyOf } from "./statement.ts";
 import { KINDS, type Kind, SYSTEMS, type System } from "./systems.ts";
 
@@ -30,7 +30,7 @@ export interface ReleaseOptions {
   readonly withXz: boolean;
 }
 
-/** Reads the arguments and the keys that they name. Relative paths are below `directory`. Throws a `ReleaseError`. */
+/** Reads the arguments and the keys that they name. Relative paths are below `directory`. Throws a `MakeReleaseError`. */
 export function readReleaseOptions(argv: readonly string[], directory: string): ReleaseOptions {
   const { values, positionals } = parsed(argv);
   const [version, ...more] = positionals;
@@ -43,7 +43,7 @@ export function readReleaseOptions(argv: readonly string[], directory: string): 
   const needed = (name: "out" | "origin" | "key") => values[name] ?? fail(`--${name} is missing`);
   const folder = join(resolve(directory, needed("out")), `v${version}`);
   if (existsSync(folder)) {
-    throw new ReleaseError(
+    throw new MakeReleaseError(
       `${folder} is there already: remove it, or name another --out. What was published stays as it is`,
     );
   }
@@ -87,7 +87,7 @@ function parsed(argv: readonly string[]) {
   }
 }
 
-const misuse = (message: string) => new ReleaseError(message, { isMisuse: true });
+const misuse = (message: string) => new MakeReleaseError(message, { isMisuse: true });
 
 function fail(message: string): never {
   throw misuse(message);
@@ -107,13 +107,13 @@ function readKey(flag: string, file: string, read: (pem: string) => KeyObject): 
   try {
     pem = readFileSync(file, "utf8");
   } catch (error) {
-    throw new ReleaseError(`${flag}: ${file} cannot be read: ${(error as Error).message}`, { cause: error });
+    throw new MakeReleaseError(`${flag}: ${file} cannot be read: ${(error as Error).message}`, { cause: error });
   }
   try {
     return read(pem);
   } catch (error) {
     const make = `openssl genpkey -algorithm ed25519 -out ${flag === "--pin" ? "key.pem, then openssl pkey -in key.pem -pubout" : "key.pem"}`;
-    throw new ReleaseError(`${flag}: ${file} has no Ed25519 key in PEM, as ${make} makes it`, { cause: error });
+    throw new MakeReleaseError(`${flag}: ${file} has no Ed25519 key in PEM, as ${make} makes it`, { cause: error });
   }
 }
 

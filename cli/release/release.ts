@@ -3,9 +3,9 @@ import { spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { PlatformError } from "../platform/error.ts";
-import { ReleaseError } from "./error.ts";
 import { Inputs, inputsCache, nodeInput, readPinnedNode } from "./inputs.ts";
 import { makeRelease } from "./make-release.ts";
+import { MakeReleaseError } from "./make-release-error.ts";
 import { readReleaseOptions, USAGE } from "./options.ts";
 import { SYSTEMS } from "./systems.ts";
 
@@ -25,7 +25,7 @@ async function main(argv: readonly string[], root: string): Promise<number> {
       note(`error: ${error.message}\n  ${error.hint ?? ""}`);
       return 1;
     }
-    if (!(error instanceof ReleaseError)) throw error;
+    if (!(error instanceof MakeReleaseError)) throw error;
     note(`error: ${error.message}`);
     if (error.isMisuse) note(USAGE);
     return error.isMisuse ? 2 : 1;
@@ -39,7 +39,7 @@ async function main(argv: readonly string[], root: string): Promise<number> {
 function inPinnedNode(argv: readonly string[], root: string, note: (text: string) => void): number {
   const machine = SYSTEMS.find(({ os, cpu }) => os === process.platform && cpu === process.arch);
   if (machine === undefined || machine.os === "win32") {
-    throw new ReleaseError(`a release cannot be made on ${process.platform} ${process.arch}: use Linux or macOS`);
+    throw new MakeReleaseError(`a release cannot be made on ${process.platform} ${process.arch}: use Linux or macOS`);
   }
   const pinned = readPinnedNode(root);
   const cache = inputsCache(root);

@@ -1,4 +1,5 @@
 import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
+import { ReleaseError } from "./error.ts";
 
 /**
  * What a release signs: its version and the name, size and sum of each of its files. `text` is the file RELEASE:
@@ -39,44 +40,38 @@ export function writeStatement({ version, files }: Statement): string {
   return text;
 }
 
-/** Reads the text of RELEASE, once its signature is verified. Throws a `StatementError` if it is not one. */
+/** Reads the text of RELEASE, once its signature is verified. Throws a `ReleaseError` if it is not one. */
 export function parseStatement(text: string): Statement {
-  if (text.length > MAX_LENGTH) throw new StatementError(`RELEASE has more than ${MAX_LENGTH} characters`);
+  if (text.length > MAX_LENGTH) throw wrong(`RELEASE has more than ${MAX_LENGTH} characters`);
   const [first = "", ...lines] = text.split("\n");
   const format = new RegExp(`^${MAGIC} (\\d{1,9})$`).exec(first)?.[1];
-  if (format === undefined) throw new StatementError(`RELEASE begins with ${quoted(first)}, not with "${MAGIC}"`);
+  if (format === undefined) throw wrong(`RELEASE begins with ${quoted(first)}, not with "${MAGIC}"`);
   if (format !== FORMAT) {
-    throw new StatementError(
+    throw wrong(
       `RELEASE has the format ${format}, and this version reads ${FORMAT}`,
       "install tool anew with the install script of the release",
     );
   }
-  if (lines.pop() !== "") throw new StatementError("RELEASE ends within a line");
+  if (lines.pop() !== "") throw wrong("RELEASE ends within a line");
   const versions: string[] = [];
   const files: ReleaseFile[] = [];
   for (const line of lines) {
-    if (!LINE.test(line)) throw new StatementError(`RELEASE has a line that is not words of ASCII: ${quoted(line)}`);
+    if (!LINE.test(line)) throw wrong(`RELEASE has a line that is not words of ASCII: ${quoted(line)}`);
     if (/^version(?: |$)/.test(line)) versions.push(VERSION_LINE.exec(line)?.[1] ?? refuse(line));
     // Other first words are for later versions.
     else if (/^file(?: |$)/.test(line)) files.push(fileOfLine(line));
   }
   const [version, another] = versions;
-  if (version === undefined || another !== undefined) throw new StatementError("RELEASE does not name one version");
+  if (version === undefined || another !== undefined) throw wrong("RELEASE does not name one version");
   const unsorted = files.find(({ name }, i) => i > 0 && files[i - 1]!.name >= name);
-  if (unsorted !== undefined) throw new StatementError(`RELEASE has ${unsorted.name} twice or out of order`);
+  if (unsorted !== undefined) throw wrong(`RELEASE has ${unsorted.name} twice or out of order`);
   return { version, files };
 }
 
-/** A text that is no RELEASE, or not the one that was asked for. */
-export class StatementError extends Error {
-  override readonly name = "StatementError";
-  readonly hint: string;
+const REPORT = "run it again; if it stays so, report it to the project and install nothing";
 
-  constructor(message: string, hint = "run it again; if it stays so, report it to the project and install nothing") {
-    super(message);
-    this.hint = hint;
-  }
-}
+/** A text that is no RELEASE, or not the one that was asked for. */
+const wrong = (message: string, hint = REPORT) => new ReleaseError(message, hint);
 
 const MAGIC = "tool-release";
 const FORMAT = "1";
@@ -99,7 +94,7 @@ function fileOfLine(line: string): ReleaseFile {
 }
 
 function refuse(line: string): never {
-  throw new StatementError(`RELEASE has a line that is not understood: ${quoted(line)}`);
+  throw wrong(`RELEASE has a line that is not understood: ${quoted(line)}`);
 }
 
 const quoted = (text: string) => JSON.stringify(text.length > 200 ? `${text.slice(0, 200)}...` : text);
@@ -189,7 +184,7 @@ const armored = (blob: Buffer) =>
 
 /**
  * The statement of a RELEASE that one of the pinned keys signed. `version` is the one that was asked for. Throws a
- * `StatementError` if no key signed it, if it is no RELEASE, or if it is that of another version.
+ * `ReleaseError` if no key signed it, if it is no RELEASE, or if it is that of another version.
  */
 export function verifiedStatement(
   text: Uint8Array,
@@ -207,13 +202,11 @@ export function verifiedStatement(
       signature,
     ),
   );
-  if (!isSigned) throw new StatementError("the signature of the release is not by a key that this installation trusts");
+  if (!isSigned) throw wrong("the signature of the release is not by a key that this installation trusts");
   // latin1: a byte beyond ASCII stays one character, which no line may have.
   const statement = parseStatement(Buffer.from(text).toString("latin1"));
   if (statement.version !== version) {
-    throw new StatementError(
-      `the release that was asked for is ${version}, and what is signed is ${statement.version}`,
-    );
+    throw wrong(`the release that was asked for is ${version}, and what is signed is ${statement.version}`);
   }
   return statement;
 }

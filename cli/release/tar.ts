@@ -102,13 +102,14 @@ export const timeOfTar = (tar: Buffer): number => Number.parseInt(tar.toString("
 export function readTar(tar: Buffer): readonly PackedFile[] {
   const files: PackedFile[] = [];
   let longPath: string | undefined;
-  for (let at = 0; at + BLOCK <= tar.length && tar[at] !== 0; ) {
+  for (let at = 0; tar[at] !== 0; ) {
+    if (at + BLOCK > tar.length) throw new Error("the tar archive ends early");
     const field = (from: number, bytes: number) =>
       tar.toString("utf8", at + from, at + from + bytes).replace(/\0.*$/s, "");
     const bytes = Number.parseInt(field(124, 12), 8);
     if (!field(257, 5).startsWith("ustar") || Number.isNaN(bytes)) throw new Error("not a tar archive");
     const content = tar.subarray(at + BLOCK, at + BLOCK + bytes);
-    if (content.length < bytes) throw new Error("the tar archive ends within a file");
+    if (content.length < bytes) throw new Error("the tar archive ends early");
     const type = field(156, 1);
     const prefix = field(345, PREFIX_BYTES);
     const path = longPath ?? (prefix === "" ? field(0, NAME_BYTES) : `${prefix}/${field(0, NAME_BYTES)}`);

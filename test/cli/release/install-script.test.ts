@@ -86,7 +86,7 @@ async function world(t: Tap): Promise<World> {
     path,
     run(
       words = [],
-      { shell = [where("dash")], env = {}, cwd = folder, script = (text) => text, onStart = () => {} } = {},
+      { shell = [where("dash")], env = {}, cwd = folder, script = (text: string) => text, onStart = () => {} } = {},
     ) {
       const filled = fillInstaller(SOURCE, { origin: host.origin, edition: "pro", keys: KEYS });
       writeFileSync(path("install.sh"), script(filled.replace("PREFIX='/usr/local'", `PREFIX='${path("usr")}'`)));

@@ -1,0 +1,200 @@
+import { spawnSync } from "node:child_process";
+import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import * as http from "node:http";
+import { homedir } from "node:os";
+import { dirname, join, resolve } from "node:path";
+import { fileURLToPath } from "node:url";
+import { type Context, EXIT } from "../context.ts";
+import { interruptible } from "../interruption.ts";
+import { byteSize } from "../output/byte-size.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
+import { visible } from "../output/display-width.ts";
+import type { Watched } from "../platform/progress.ts";
+import { ReleaseError } from "../release/error.ts";
+import { downloadFile, fetchStatement, findRelease, type GitHostOptions } from "../release/git-host.ts";
+import { installRelease } from "../release/install-release.ts";
+import { changedFiles, checkWritable, type Library, libraryOfPrefix, libraryOfVersion } from "../release/library.ts";
+import { isManaged, type ManagedReceipt } from "../release/receipt.ts";
+import { isVersion, type ReleaseFile, type Statement } from "../release/statement.ts";
+import { withUpgradeLock } from "../release/upgrade-lock.ts";
+import { compareVersions, withoutEdition } from "../release/version-order.ts";
+import type { Options } from "../table.ts";
+
+/** release.json beside the bundles of a release. */
+interface BundledRelease {
+  readonly version: string;
+  readonly edition: string;
+  readonly origin: string;
+  /** The public keys that may sign a release, in base64. */
+  readonly keys: readonly string[];
+  readonly platform: string;
+  readonly kind: string;
+}
+
+/** `tool upgrade`: replaces the installed release by the newest one, or by that of `--target`. */
+export async function upgrade(context: Context, options: Options<"upgrade">): Promise<number> {
+  const progress = deployProgress(context);
+  const interrupted = () => "interrupted: the version that was there stays";
+  try {
+    return await interruptible(context, { progress, interrupted }, ({ signal }) =>
+      upgradeRelease(context, options, { signal, report: progress.report }),
+    );
+  } catch (error) {
+    if (!(error instanceof ReleaseError)) throw error;
+    progress.end();
+    // A Git host may answer anything.
+    return context.fail(visible(error.message), visible(error.hint));
+  }
+}
+
+async function upgradeRelease(
+  context: Context,
+  options: Options<"upgrade">,
+  { signal, report }: Watched,
+): Promise<number> {
+  const { io } = context;
+  const target = options.target === undefined ? undefined : withoutEdition(options.target);
+  if (target !== undefined && !isVersion(target))
+    return context.misuse(`${JSON.stringify(options.target)} is not a version`, "write it as 1.2.3");
+  const { bundled, library } = installation(context, options);
+  // Node 26, which releases bring, has it.
+  (http as { setGlobalProxyFromEnv?(): void }).setGlobalProxyFromEnv?.();
+  const host: GitHostOptions = {
+    origin: bundled.origin,
+    token: io.env.GIT_HOST_TOKEN || undefined,
+    clock: io.clock,
+    signal,
+  };
+  const release = await findRelease(target, host);
+  const { version } = release;
+  const current = library.receipt?.version;
+  const order = current === undefined ? 1 : compareVersions(version, current);
+  const finish = async (status: Status, text: string) => {
+    const document = { status, version, previous: current ?? null, command: library.command };
+    await context.print(context.format === "json" ? JSON.stringify(document, null, 2) : text);
+  };
+  if (order === 0 || (order < 0 && target === undefined)) {
+    const newest = order < 0 ? `; the newest release is ${version}` : "";
+    await finish("current", `tool ${current} is installed already${newest}: ${library.command}`);
+    await sayChanged(context, library);
+    return EXIT.ok;
+  }
+  if (options.check) {
+    await finish(
+      "available",
+      `tool ${version} can be installed: tool upgrade${target === undefined ? "" : ` -t ${target}`}`,
+    );
+    return EXIT.failed;
+  }
+  const file = archiveFor(await fetchStatement(release, bundled.keys, host), bundled);
+  if (order < 0) await context.say(`${version} is older than ${current}, which is replaced by it`);
+  if (options["dry-run"]) {
+    const download = `${file.name}, ${byteSize(file.bytes)}`;
+    await finish("planned", `would install tool ${version}${inPlaceOf(current)}: ${library.command} (${download})`);
+    return EXIT.ok;
+  }
+  checkWritable(library);
+  mkdirSync(library.folder, { recursive: true });
+  await withUpgradeLock(library.folder, async () => {
+    // Another process may have been at work until now.
+    const { library } = installation(context, options);
+    const changed = library.receipt === undefined ? [] : changedFiles(library.receipt);
+    const { GIT_HOST_TOKEN: _, ...env } = io.env;
+    let phase = "";
+    const begin = (next: string) => {
+      if (phase !== "") report({ kind: "end", phase });
+      phase = next;
+      if (next !== "") report({ kind: "begin", phase });
+    };
+    const onBytes = (bytes: number) =>
+      report({ kind: "note", phase, text: `${byteSize(bytes)} of ${byteSize(file.bytes)}`, isDetail: true });
+    await installRelease(
+      library,
+      { ...bundled, version, file },
+      {
+        download: (path) => downloadFile(release, file, path, { ...host, onBytes }),
+        step: (name) => {
+          if (name === "download") begin("download");
+          if (name === "unpack") begin("install");
+        },
+        env,
+        signal,
+      },
+    );
+    begin("");
+    if (changed.length > 0) {
+      const { folder } = library.receipt!;
+      await context.say(
+        `${filesOf(changed)} of ${current} had been changed: ${folder} keeps them until the next upgrade`,
+      );
+    }
+  });
+  await finish("installed", `tool ${version} is installed${inPlaceOf(current)}: ${library.command}`);
+  return EXIT.ok;
+}
+
+type Status = "installed" | "current" | "available" | "planned";
+
+const inPlaceOf = (current: string | undefined) => (current === undefined ? "" : ` in place of ${current}`);
+
+const MAX_NAMED = 3;
+
+function filesOf(paths: readonly string[]): string {
+  const more = paths.length - MAX_NAMED;
+  return `${paths.slice(0, MAX_NAMED).join(", ")}${more > 0 ? ` and ${more} more` : ""}`;
+}
+
+async function sayChanged(context: Context, { receipt }: Library): Promise<void> {
+  const changed = receipt === undefined ? [] : changedFiles(receipt);
+  if (changed.length === 0) return;
+  await context.say(`${filesOf(changed)} of it had been changed: the install script of the release installs it anew`);
+}
+
+/** What runs, and what is to be replaced. Ends the command with the way to upgrade what no release installed. */
+function installation(context: Context, { prefix, target }: Options<"upgrade">) {
+  const lib = bundleFolder();
+  const bundled = readBundled(lib);
+  if (bundled === undefined) {
+    const npm = `npm install -g tool@${target ?? "latest"}`;
+    return lib.includes("node_modules")
+      ? context.fail("this tool was installed by npm", npm)
+      : context.fail("this tool runs from its sources", "git pull && npm ci && npm run build");
+  }
+  const library =
+    prefix === undefined
+      ? libraryOfVersion(dirname(lib))
+      : libraryOfPrefix(resolve(context.directory, prefix.replace(/^~(?=\/|$)/, context.io.env.HOME ?? homedir())));
+  if (library === undefined) {
+    return context.fail(
+      `${dirname(lib)} was not put there by the install script: nothing says which files may be replaced`,
+      "tool upgrade --prefix ~/.local installs the newest version there",
+    );
+  }
+  if (isManaged(library)) return failManaged(context, library);
+  return { bundled, library };
+}
+
+function failManaged(context: Context, { manager }: ManagedReceipt): never {
+  return context.fail(`this tool was installed by ${visible(manager.name)}`, visible(manager.upgrade));
+}
+
+/** The folder of the bundles, where release.json is. In the bundle import.meta.url is the path of the command's file. */
+function bundleFolder(): string {
+  const here = import.meta.url;
+  return realpathSync(join(dirname(here.startsWith("file:") ? fileURLToPath(here) : here), ".."));
+}
+
+function readBundled(lib: string): BundledRelease | undefined {
+  const path = join(lib, "release.json");
+  return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
+}
+
+/** The archive for this machine: the smaller one, if xz is there to unpack it. */
+function archiveFor({ version, files }: Statement, { edition, platform, kind }: BundledRelease): ReleaseFile {
+  const fits = files.filter((file) => file.edition === edition && file.system === platform && file.kind === kind);
+  const hasXz = spawnSync("xz", ["--version"], { stdio: "ignore" }).status === 0;
+  const ending = (end: string) => fits.find(({ name }) => name.endsWith(end));
+  const file = (hasXz ? ending(".tar.xz") : undefined) ?? ending(".tar.gz");
+  if (file !== undefined) return file;
+  throw new ReleaseError(`the release ${version} has no archive for ${platform}`, "choose another version: -t");
+}

@@ -1,0 +1,284 @@
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import {
+  createReadStream,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  renameSync,
+  rmdirSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { basename, dirname, join, relative, sep } from "node:path";
+import { text } from "node:stream/consumers";
+import { pipeline } from "node:stream/promises";
+import { createGunzip } from "node:zlib";
+import { ReleaseError } from "./error.ts";
+import { type Library, linkedFolder, linkOf, linkText, sumOf } from "./library.ts";
+import { type InstalledVersion, type Receipt, receiptText } from "./receipt.ts";
+import type { ReleaseFile } from "./statement.ts";
+import { withoutEdition } from "./version-order.ts";
+
+export interface NewVersion {
+  readonly version: string;
+  readonly edition: string;
+  readonly kind: string;
+  readonly platform: string;
+  readonly origin: string;
+  /** The archive of this machine. */
+  readonly file: ReleaseFile;
+}
+
+export interface Installing {
+  /** Writes the archive to a path. */
+  download(path: string): Promise<void>;
+  /** Told before each change of the library: what is to be changed. */
+  step(name: string): void;
+  /** The environment of programs that are run. */
+  readonly env: Readonly<Record<string, string | undefined>>;
+  readonly signal: AbortSignal;
+}
+
+/** Folders that are being filled; of a process that was killed they are left. */
+const NEW = ".new.";
+
+/**
+ * Installs a version beside the one that is there, under the library's lock. The command works after each step: it is the old
+ * one until its link is renamed, then the new one. If the new one does not answer, the old one is back. Throws a
+ * `ReleaseError`; nothing is changed then. The version before stays, the one before that goes.
+ */
+export async function installRelease(library: Library, wanted: NewVersion, installing: Installing): Promise<void> {
+  const { step, signal } = installing;
+  removeLeft(library);
+  step("make a folder for it");
+  const staging = mkdtempSync(join(library.folder, NEW));
+  try {
+    const archive = join(staging, wanted.file.name);
+    step("download");
+    await installing.download(archive);
+    step("unpack");
+    const unpacked = join(staging, "unpacked");
+    mkdirSync(unpacked);
+    await unpack(archive, unpacked, installing);
+    const folder = join(unpacked, wanted.file.name.replace(/\.tar\.[gx]z$/, ""));
+    await checkAnswer(join(folder, "bin/tool"), wanted.version, installing);
+    signal.throwIfAborted();
+    await replace(library, wanted, folder, { ...installing, staging });
+  } catch (error) {
+    throw explained(error, library);
+  } finally {
+    rmSync(staging, { recursive: true, force: true });
+  }
+}
+
+/** What a run that was killed has left, but for a folder that the command is in: install.sh runs it from there for a moment. */
+function removeLeft(library: Library): void {
+  const linked = linkedFolder(library);
+  for (const name of readdirSync(library.folder).filter((name) => name.startsWith(NEW))) {
+    const path = join(library.folder, name);
+    if (linked === undefined || relative(path, linked).startsWith("..")) rmSync(path, { recursive: true, force: true });
+  }
+}
+
+/** By the system's tar; xz by its program, gzip by Node. */
+async function unpack(archive: string, folder: string, { signal, env }: Installing): Promise<void> {
+  const tar = spawn("tar", ["-xof", "-"], { cwd: folder, env, stdio: ["pipe", "ignore", "pipe"], signal });
+  const said = text(tar.stderr);
+  const ended = once(tar, "close");
+  const reading = archive.endsWith(".gz")
+    ? pipeline(createReadStream(archive), createGunzip(), tar.stdin, { signal })
+    : unxz(archive, tar.stdin, { signal, env });
+  const read = await reading.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
+  const [code] = (await ended) as [number | null];
+  signal.throwIfAborted();
+  if (code === 0 && read === undefined) return;
+  const lines = (await said).trim().split("\n");
+  const why = lines.at(-1) || (read instanceof Error ? read.message : "tar was ended");
+  throw new ReleaseError(
+    `${basename(archive)} cannot be unpacked in ${dirname(dirname(folder))}: ${lines.find((line) => /No space|too large/.test(line)) ?? why}`,
+    "check that there is room, then run this again",
+    { cause: read },
+  );
+}
+
+async function unxz(
+  archive: string,
+  to: NodeJS.WritableStream,
+  options: { readonly signal: AbortSignal; readonly env: Installing["env"] },
+): Promise<void> {
+  const xz = spawn("xz", ["-dc", archive], { ...options, stdio: ["ignore", "pipe", "ignore"] });
+  const ended = once(xz, "close");
+  await pipeline(xz.stdout, to, { signal: options.signal });
+  const [code] = (await ended) as [number | null];
+  if (code !== 0) throw new Error(`xz ended with ${code}`);
+}
+
+/** A new command that says nothing for so long never will. */
+const ANSWER_MS = 60_000;
+
+async function checkAnswer(command: string, version: string, { env, signal }: Installing): Promise<void> {
+  const child = spawn(command, ["version"], { env, signal, timeout: ANSWER_MS, stdio: ["ignore", "pipe", "pipe"] });
+  const said = Promise.all([text(child.stdout), text(child.stderr)]);
+  const failure = await Promise.race([
+    once(child, "close").then(([code]) => code),
+    once(child, "error").then(([it]) => it),
+  ]);
+  signal.throwIfAborted();
+  const [stdout, stderr] = failure instanceof Error ? ["", failure.message] : await said;
+  if (failure !== 0) {
+    throw new ReleaseError(
+      `tool ${version} does not run here: ${stderr.trim().split("\n").at(-1)}`,
+      "the version that was there stays; choose another one: -t",
+    );
+  }
+  const answer = stdout.trim();
+  if (withoutEdition(answer) !== version)
+    throw new ReleaseError(`the new command says that it is ${answer}, not ${version}`, "report it to the project");
+}
+
+async function replace(
+  library: Library,
+  wanted: NewVersion,
+  unpacked: string,
+  installing: Installing & { readonly staging: string },
+): Promise<void> {
+  const { step, staging } = installing;
+  const { version, edition, kind, platform, origin } = wanted;
+  const folder = join(library.folder, version);
+  const known = knownVersions(library);
+  const linked = linkedFolder(library);
+  const previous =
+    known.find((it) => it.folder === linked && it.folder !== folder) ?? known.find((it) => it.folder !== folder);
+  const files = sumsOf(unpacked);
+  if (existsSync(folder)) {
+    // The version before, or one of a run that was killed: the command is in another one.
+    step("move the folder that is in its place");
+    renameSync(folder, join(staging, "old"));
+  }
+  step("move it to its place");
+  renameSync(unpacked, folder);
+  const links = shareLinks(library, folder);
+  const receipt: Receipt = {
+    ...{ version, edition, kind, platform, origin, command: library.command, folder, files },
+    links: links.map(({ path }) => path),
+    ...(previous !== undefined && {
+      previous: { version: previous.version, folder: previous.folder, files: previous.files },
+    }),
+  };
+  // Before the link: what is there can be removed by it, whichever of both the command is.
+  step("write the receipt");
+  writeReceipt(library, receipt);
+  const before = linkOf(library.command);
+  step("link the command");
+  mkdirSync(dirname(library.command), { recursive: true });
+  replaceLink(library.command, linkText(library, folder));
+  try {
+    step("ask the command");
+    await checkAnswer(library.command, version, installing);
+  } catch (error) {
+    if (before === undefined) rmSync(library.command);
+    else replaceLink(library.command, before);
+    if (library.receipt === undefined) rmSync(join(library.folder, "receipt.json"));
+    else writeReceipt(library, library.receipt);
+    // The staging folder goes with it.
+    renameSync(folder, join(staging, "refused"));
+    if (existsSync(join(staging, "old"))) renameSync(join(staging, "old"), folder);
+    throw error;
+  }
+  for (const { path, target } of links) {
+    step("link the man page and completions");
+    mkdirSync(dirname(path), { recursive: true });
+    replaceLink(path, target);
+  }
+  for (const outdated of known.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
+    step("remove the version before the last");
+    removeVersion(outdated);
+  }
+}
+
+/** What the receipt says is there, the current one first. */
+function knownVersions({ receipt }: Library): InstalledVersion[] {
+  if (receipt === undefined) return [];
+  return [receipt, ...(receipt.previous === undefined ? [] : [receipt.previous])].filter(({ folder }) =>
+    existsSync(folder),
+  );
+}
+
+function sumsOf(folder: string): Record<string, string> {
+  const paths = readdirSync(folder, { recursive: true, encoding: "utf8" }).sort();
+  const files = paths.filter((path) => !lstatSync(join(folder, path)).isDirectory());
+  return Object.fromEntries(files.map((path) => [path.split(sep).join("/"), sumOf(join(folder, path))!]));
+}
+
+function writeReceipt({ folder }: Library, receipt: Receipt): void {
+  const path = join(folder, `${NEW}receipt`);
+  writeFileSync(path, receiptText(receipt), { mode: 0o644 });
+  renameSync(path, join(folder, "receipt.json"));
+}
+
+/** By rename, so that there is always one. */
+function replaceLink(path: string, target: string): void {
+  const beside = `${path}.new.${process.pid}`;
+  rmSync(beside, { force: true });
+  symlinkSync(target, beside);
+  renameSync(beside, path);
+}
+
+/** Where the system looks for a man page and completions, and which file goes there; the same table as in install.sh. */
+const SHARE: Readonly<Record<string, string>> = {
+  "share/man/man1/tool.1": "share/man/man1/tool.1",
+  "share/bash-completion/completions/tool": "share/completions/tool.bash",
+  "share/zsh/site-functions/_tool": "share/completions/_tool",
+  "share/fish/vendor_completions.d/tool.fish": "share/completions/tool.fish",
+};
+
+/** Links that are ours, or to be made where nothing is. Without a prefix the system looks nowhere. */
+function shareLinks(library: Library, folder: string): { readonly path: string; readonly target: string }[] {
+  const prefix = dirname(dirname(library.folder));
+  if (library.folder !== join(prefix, "lib/tool")) return [];
+  return Object.entries(SHARE)
+    .map(([place, source]) => ({ path: join(prefix, place), target: join(folder, source) }))
+    .filter(({ path, target }) => {
+      const isOurs = linkOf(path)?.startsWith(`${library.folder}${sep}`) ?? false;
+      return existsSync(target) && (isOurs || lstatSync(path, { throwIfNoEntry: false }) === undefined);
+    });
+}
+
+/** The files that were installed, and the folders that are empty then. */
+function removeVersion({ folder, files }: InstalledVersion): void {
+  for (const path of Object.keys(files)) rmSync(join(folder, path), { force: true });
+  const below = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path));
+  for (const path of [
+    ...below
+      .filter((path) => lstatSync(path).isDirectory())
+      .sort()
+      .reverse(),
+    folder,
+  ]) {
+    try {
+      rmdirSync(path);
+    } catch (error) {
+      if ((error as NodeJS.ErrnoException).code !== "ENOTEMPTY") throw error;
+    }
+  }
+}
+
+/** Errors of the disk, in words. */
+function explained(error: unknown, { folder }: Library): unknown {
+  const { code } = error as NodeJS.ErrnoException;
+  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EFBIG") return error;
+  return new ReleaseError(
+    `there is no room in ${folder}`,
+    "make some, then run this again; the version that was there stays",
+    {
+      cause: error,
+    },
+  );
+}

@@ -1,0 +1,648 @@
+// tool upgrade, by the real command in an installation, against a Git host over TLS.
+import { spawn, spawnSync } from "node:child_process";
+import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import {
+  existsSync,
+  linkSync,
+  lstatSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
+import { dirname, join } from "node:path";
+import t from "tap";
+import upgradeSchema from "../../../cli/output/schemas/upgrade.schema.json" with { type: "json" };
+import { fillInstaller } from "../../../cli/release/installer.ts";
+import { pinnedKeyOf } from "../../../cli/release/statement.ts";
+import { compareVersions } from "../../../cli/release/version-order.ts";
+import { cleanEnv, cliPath, root, tool } from "../../support/cli.ts";
+import {
+  CERTIFICATE,
+  type ReleaseHost,
+  type ReleaseOptions,
+  releaseOf,
+  SYSTEM,
+  startReleaseHost,
+} from "../../support/release-host.ts";
+import { requires } from "../../support/require.ts";
+import { until } from "../../support/until.ts";
+
+const { privateKey } = generateKeyPairSync("ed25519");
+const KEYS = [pinnedKeyOf(generateKeyPairSync("ed25519").publicKey), pinnedKeyOf(privateKey)];
+const TOKEN = "ghp_0123456789abcdefXYZ";
+const NAME = SYSTEM.replace("-", "_");
+const skip = requires("tar") || requires("xz");
+
+const release = (version: string, more: Partial<ReleaseOptions> = {}) =>
+  releaseOf({
+    version,
+    key: privateKey,
+    files: { "bin/tool": says(version), "lib/a.js": version, "share/man/man1/tool.1": ".TH tool 1" },
+    ...more,
+  });
+const says = (version: string) => `#!/bin/sh\n[ -z "\${GIT_HOST_TOKEN-}" ] || exit 9\necho ${version}-pro\n`;
+
+/** The bundles that the command loads. */
+const bin = dirname(cliPath);
+const BUNDLES = ["cli.cjs", "main.cjs", ...readdirSync(join(bin, "commands")).map((name) => `commands/${name}`)].filter(
+  (name) => /^[^/]*$|\/(?:upgrade|shared-\w+)\.cjs$/.test(name),
+);
+
+interface World {
+  readonly host: ReleaseHost;
+  readonly path: (name: string) => string;
+  /** Runs `tool upgrade ...words` of the installation. */
+  upgrade(words?: readonly string[], options?: UpgradeOptions): Promise<Ended>;
+  /** What the command says that it is. */
+  version(): string;
+}
+
+interface UpgradeOptions {
+  readonly env?: Readonly<Record<string, string>>;
+  readonly uid?: number;
+  readonly limit?: string;
+  readonly onStart?: (pid: number) => void;
+}
+
+interface Ended {
+  readonly code: number | null;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+interface Tap {
+  testdir(files: Record<string, Record<string, never>>): string;
+  teardown(handler: () => Promise<void>): void;
+}
+
+/** The prefix usr with version 1.2.3, whose bundles are those of the build, and a Git host that has 1.2.3 and 1.3.0. */
+async function world(t: Tap): Promise<World> {
+  const folder = t.testdir({ usr: {}, home: {} });
+  const path = (name: string) => join(folder, name);
+  const host = await startReleaseHost(t);
+  host.releases.set("1.3.0", release("1.3.0"));
+  host.releases.set("1.2.3", release("1.2.3"));
+  const installed = path("usr/lib/tool/1.2.3");
+  const files: Record<string, string> = {
+    "bin/tool": `#!/bin/sh
+[ "$1" != version ] || { echo 1.2.3-pro; exit 0; }
+exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@"
+`,
+    "lib/release.json": JSON.stringify({
+      version: "1.2.3",
+      edition: "pro",
+      origin: host.origin,
+      keys: KEYS,
+      platform: SYSTEM,
+      kind: "tool",
+    }),
+  };
+  for (const name of ["bin", "lib/commands"]) mkdirSync(join(installed, name), { recursive: true });
+  for (const [name, text] of Object.entries(files)) writeFileSync(join(installed, name), text, { mode: 0o755 });
+  for (const name of BUNDLES) linkSync(join(bin, name), join(installed, "lib", name));
+  const sums = Object.fromEntries(
+    [...Object.keys(files), ...BUNDLES.map((name) => `lib/${name}`)].map((name) => [
+      name,
+      createHash("sha256")
+        .update(readFileSync(join(installed, name)))
+        .digest("hex"),
+    ]),
+  );
+  mkdirSync(path("usr/bin"));
+  symlinkSync("../lib/tool/1.2.3/bin/tool", path("usr/bin/tool"));
+  const receipt = {
+    ...{ receipt: 1, version: "1.2.3", edition: "pro", kind: "tool", platform: SYSTEM, origin: host.origin },
+    ...{ command: path("usr/bin/tool"), folder: installed, links: [], files: sums },
+  };
+  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify(receipt));
+  return {
+    host,
+    path,
+    upgrade(words = [], { env = {}, uid, limit = ":", onStart = () => {} } = {}) {
+      const child = spawn("sh", ["-c", `${limit}; exec "$@"`, "sh", path("usr/bin/tool"), "upgrade", ...words], {
+        env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: CERTIFICATE, ...env }),
+        stdio: ["ignore", "pipe", "pipe"],
+        ...(uid !== undefined && { uid }),
+      });
+      onStart(child.pid!);
+      const said = { stdout: "", stderr: "" };
+      for (const name of ["stdout", "stderr"] as const)
+        child[name].setEncoding("utf8").on("data", (text: string) => {
+          said[name] += text;
+        });
+      const plain = (text: string) =>
+        text
+          .replaceAll(folder, "")
+          .replaceAll(/:\d{4,5}\b/g, ":PORT")
+          .replaceAll(/ \([\d.]+m?s\)$/gm, " (TIME)");
+      return new Promise((done) => {
+        child.once("close", (code) => done({ code, stdout: plain(said.stdout), stderr: plain(said.stderr) }));
+      });
+    },
+    version: () => spawnSync(path("usr/bin/tool"), ["version"], { encoding: "utf8" }).stdout?.trim(),
+  };
+}
+
+/** The files below a folder but the bundles, with the targets of links. */
+function tree(folder: string, below = ""): string[] {
+  if (!existsSync(folder)) return [];
+  return readdirSync(folder)
+    .sort()
+    .flatMap((name) => {
+      const path = join(folder, name);
+      const shown = `${below}${name}`;
+      if (lstatSync(path).isSymbolicLink()) return [`${shown} -> ${readlinkSync(path)}`];
+      return lstatSync(path).isDirectory() ? tree(path, `${shown}/`) : name.endsWith(".cjs") ? [] : [shown];
+    });
+}
+
+const of = (version: string) =>
+  version === "1.2.3"
+    ? ["lib/tool/1.2.3/bin/tool", "lib/tool/1.2.3/lib/release.json"]
+    : ["bin/tool", "lib/a.js", "share/man/man1/tool.1"].map((name) => `lib/tool/${version}/${name}`);
+const installed = (folder: string, version: string, previous: string) =>
+  [
+    `bin/tool -> ../lib/tool/${version}/bin/tool`,
+    ...of(version),
+    ...of(previous),
+    "lib/tool/receipt.json",
+    `share/man/man1/tool.1 -> ${folder}/lib/tool/${version}/share/man/man1/tool.1`,
+  ].sort();
+
+const DONE = "download (TIME)\ninstall (TIME)\n";
+
+t.test("versions are in the order of SemVer, whatever the edition", (t) => {
+  const sorted =
+    `0.9.9 1.0.0-alpha 1.0.0-alpha.1 1.0.0-alpha.beta 1.0.0-beta 1.0.0-beta.2 1.0.0-beta.11 1.0.0-rc.1 1.0.0 1.2.0
+    1.10.0 2.0.0-0 2.0.0`.split(/\s+/);
+  for (const [i, a] of sorted.entries())
+    for (const [j, b] of sorted.entries())
+      for (const [left, right] of [
+        [a, b],
+        [`${a}-pro`, b],
+        [`v${a}`, `${b}-pro`],
+      ] as const)
+        t.equal(Math.sign(compareVersions(left, right)), Math.sign(i - j), `${left} and ${right}`);
+  t.end();
+});
+
+t.test("to the newest, to an older one, and back", { skip }, async (t) => {
+  const { host, path, upgrade, version } = await world(t);
+  t.same(await upgrade(["--check"]), {
+    code: 1,
+    stdout: "tool 1.3.0 can be installed: tool upgrade\n",
+    stderr: "",
+  });
+  const checked = await upgrade(["--check", "--format", "json"]);
+  t.same(JSON.parse(checked.stdout), {
+    status: "available",
+    version: "1.3.0",
+    previous: "1.2.3",
+    command: "/usr/bin/tool",
+  });
+  t.same(Object.keys(JSON.parse(checked.stdout)), upgradeSchema.required);
+  const planned = await upgrade(["--dry-run"]);
+  t.match(
+    planned.stdout,
+    /^would install tool 1\.3\.0 in place of 1\.2\.3: \/usr\/bin\/tool \(tool_1\.3\.0_\w+\.tar\.xz, \d+ bytes\)\n$/,
+  );
+  t.equal(planned.code, 0);
+  t.equal(version(), "1.2.3-pro", "nothing has changed yet");
+  t.same(readdirSync(path("usr/lib/tool")).sort(), ["1.2.3", "receipt.json"]);
+
+  const stdout = "tool 1.3.0 is installed in place of 1.2.3: /usr/bin/tool\n";
+  t.same(await upgrade([], { env: { GIT_HOST_TOKEN: TOKEN } }), { code: 0, stdout, stderr: DONE });
+  t.equal(version(), "1.3.0-pro");
+  t.same(tree(path("usr")), installed(path("usr"), "1.3.0", "1.2.3"));
+  const withToken = host.requests.filter(({ authorization }) => authorization !== undefined);
+  t.same([...new Set(withToken.map(({ host, authorization }) => `${host} ${authorization}`))], [`api Bearer ${TOKEN}`]);
+  const receipt = JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8"));
+  t.match(receipt, {
+    ...{ receipt: 1, version: "1.3.0", edition: "pro", kind: "tool", platform: SYSTEM, origin: host.origin },
+    ...{ command: path("usr/bin/tool"), folder: path("usr/lib/tool/1.3.0") },
+    links: [path("usr/share/man/man1/tool.1")],
+    previous: { version: "1.2.3", folder: path("usr/lib/tool/1.2.3") },
+  });
+  t.same(Object.keys(receipt.files), ["bin/tool", "lib/a.js", "share/man/man1/tool.1"]);
+});
+
+/** As the command of an installed version would, by its own parts: the small archives have no bundles. */
+const install = (path: World["path"], version: string, last = 0) => {
+  const archive = path(`tool_${version}_${NAME}.tar.gz`);
+  const script = join(root, "dist/test/support/killed-upgrade.js");
+  return spawnSync(process.execPath, [script, path("usr"), version, archive, String(last)], { encoding: "utf8" });
+};
+
+t.test(
+  "killed before each of its steps, the command is the old one or the new one, and the next run completes it",
+  { skip },
+  async (t) => {
+    for (let last = 1; ; last++) {
+      const { host, path, version } = await world(t);
+      for (const number of ["1.3.0", "1.4.0"]) {
+        const name = `tool_${number}_${NAME}.tar.gz`;
+        writeFileSync(path(name), (host.releases.get(number) ?? release(number)).get(name)!);
+      }
+      t.equal(install(path, "1.3.0").status, 0);
+      const { signal, stdout, stderr } = install(path, "1.4.0", last);
+      const step = stdout.trim().split("\n").at(-1);
+      t.match(version(), /^1\.[34]\.0-pro$/, `killed before: ${step}`);
+      if (signal === null) {
+        t.equal(stderr, "");
+        t.ok(last > 9, `${last - 1} steps`);
+        t.same(tree(path("usr")), installed(path("usr"), "1.4.0", "1.3.0"));
+        break;
+      }
+      const again = install(path, "1.4.0");
+      t.equal(again.status, 0, again.stderr);
+      t.equal(version(), "1.4.0-pro");
+      const left = tree(path("usr")).filter((line) => !line.startsWith("lib/tool/1.2.3/"));
+      t.same(left, installed(path("usr"), "1.4.0", "1.3.0"), `completed after: ${step}`);
+    }
+  },
+);
+
+interface Row {
+  readonly name: string;
+  readonly words?: readonly string[];
+  readonly env?: Readonly<Record<string, string>>;
+  readonly limit?: string;
+  readonly prepare?: (world: World) => unknown;
+  readonly code?: number;
+  readonly stdout?: string;
+  /** The beginning. */
+  readonly stderr?: string;
+}
+
+const answering =
+  (path: RegExp, status: number, body = "", headers: Record<string, string> = {}) =>
+  ({ host }: World) => {
+    host.instead = (asked, response) => path.test(asked) && !!response.writeHead(status, headers).end(body);
+  };
+const releasing =
+  (more: Partial<ReleaseOptions>) =>
+  ({ host }: World) =>
+    host.releases.set("1.3.0", release("1.3.0", more));
+const receiptWith =
+  (change: (receipt: Record<string, unknown>) => unknown) =>
+  ({ path }: World) => {
+    const file = path("usr/lib/tool/receipt.json");
+    writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, "utf8")))));
+  };
+const API = /^\/releases/;
+const ANEW = "run this again; if it stays so, report it to the project";
+
+const REFUSED: Row[] = [
+  {
+    name: "403 without a token",
+    prepare: answering(API, 403),
+    stderr: `error: the Git host refuses the request (403 Forbidden): its limit for requests without a token is reached
+  set GIT_HOST_TOKEN to a token of yours, or run this again in an hour
+`,
+  },
+  {
+    name: "403 with a token",
+    prepare: answering(API, 403),
+    env: { GIT_HOST_TOKEN: TOKEN },
+    stderr: `error: the Git host refuses the request (403): GIT_HOST_TOKEN may not read the releases, or its own limit is reached
+  use another token, or run this again in an hour
+`,
+  },
+  {
+    name: "no such version",
+    words: ["-t", "9.9.9"],
+    stderr: "error: there is no version 9.9.9\n  see the releases of the project, or leave -t out for the newest\n",
+  },
+  {
+    name: "a version that is none",
+    words: ["-t", "../x"],
+    code: 2,
+    stderr: 'error: "../x" is not a version\n  write it as 1.2.3\n',
+  },
+  {
+    name: "no network",
+    prepare: receiptWith((receipt) => receipt),
+    env: { NODE_EXTRA_CA_CERTS: "/dev/null" },
+    stderr: "error: the download of https://localhost:PORT/repos/acme/tool/releases/latest failed: ",
+  },
+  {
+    name: "an answer that is not JSON",
+    prepare: answering(API, 200, "<html>"),
+    stderr: "error: the Git host's answer is not understood\n  run this again later\n",
+  },
+  {
+    name: "a redirect to what is not https",
+    prepare: answering(API, 302, "", { location: "http://127.0.0.1/x" }),
+    stderr: "error: the Git host names an address that is not https: http://127.0.0.1/x\n  report it to the project\n",
+  },
+  {
+    name: "redirects without end",
+    prepare: answering(API, 302, "", { location: "latest" }),
+    stderr: "error: https://localhost:PORT/repos/acme/tool/releases/latest redirects more than 5 times\n",
+  },
+  {
+    name: "a transfer that breaks",
+    prepare: ({ host }) => {
+      host.instead = (path, response) => {
+        if (!/\.tar/.test(path)) return false;
+        response.writeHead(200, { "content-length": "100000" }).write("x", () => response.destroy());
+        return true;
+      };
+    },
+    stderr: `error: the download of https://localhost:PORT/download/v1.3.0/tool_1.3.0_${NAME}.tar.xz failed: `,
+  },
+  {
+    name: "an archive that is shorter",
+    prepare: releasing({ says: { bytes: 9_000_000 } }),
+    stderr: `error: tool_1.3.0_${NAME}.tar.xz is incomplete: `,
+  },
+  {
+    name: "an archive that is longer",
+    prepare: releasing({ says: { bytes: 9 } }),
+    stderr: `error: tool_1.3.0_${NAME}.tar.xz is not the file that was signed: its size differs\n  ${ANEW}\n`,
+  },
+  {
+    name: "an archive with another sum",
+    prepare: releasing({ says: { sha256: "0".repeat(64) } }),
+    stderr: `error: tool_1.3.0_${NAME}.tar.xz is not the file that was signed: its sum differs\n  ${ANEW}\n`,
+  },
+  {
+    name: "a signature by another key",
+    prepare: releasing({ key: generateKeyPairSync("ed25519").privateKey }),
+    stderr: `error: the signature of the release is not by a key that this installation trusts
+  run it again; if it stays so, report it to the project and install nothing
+`,
+  },
+  {
+    name: "a signature of another version",
+    prepare: releasing({ says: { version: "1.2.9" } }),
+    stderr: "error: the release that was asked for is 1.3.0, and what is signed is 1.2.9\n",
+  },
+  {
+    name: "a release without a signature",
+    prepare: ({ host }) => host.releases.get("1.3.0")!.delete("RELEASE.ed25519"),
+    stderr: "error: the release 1.3.0 has no file RELEASE.ed25519\n  choose another version: -t\n",
+  },
+  {
+    name: "a release for another system",
+    prepare: releasing({ says: { system: "aix-ppc64" } }),
+    stderr: `error: the release 1.3.0 has no archive for ${SYSTEM}\n  choose another version: -t\n`,
+  },
+  {
+    name: "a large archive where there is no room",
+    limit: "ulimit -f 512",
+    prepare: releasing({ files: { "bin/tool": says("1.3.0"), "lib/large": randomBytes(1_000_000) } }),
+    stderr:
+      "error: there is no room in /usr/lib/tool\n  make some, then run this again; the version that was there stays\n",
+  },
+  {
+    name: "an archive with a large file where there is no room",
+    limit: "ulimit -f 512",
+    prepare: releasing({ files: { "bin/tool": says("1.3.0"), "lib/large": Buffer.alloc(1_000_000) } }),
+    stderr: `error: tool_1.3.0_${NAME}.tar.xz cannot be unpacked in /usr/lib/tool: `,
+  },
+  {
+    name: "a new version that does not run here",
+    prepare: releasing({ files: { "bin/tool": "#!/bin/sh\necho no GLIBC_2.28 >&2\nexit 127\n" } }),
+    stderr: `error: tool 1.3.0 does not run here: no GLIBC_2.28
+  the version that was there stays; choose another one: -t
+`,
+  },
+  {
+    name: "a new version that runs only where it was unpacked",
+    prepare: releasing({
+      files: { "bin/tool": "#!/bin/sh\ncase $0 in */unpacked/*) echo 1.3.0 ;; *) exit 1 ;; esac\n" },
+    }),
+    stderr: "error: tool 1.3.0 does not run here: ",
+  },
+  {
+    name: "a new version that says another one",
+    prepare: releasing({ files: { "bin/tool": says("1.2.9") } }),
+    stderr: "error: the new command says that it is 1.2.9-pro, not 1.3.0\n  report it to the project\n",
+  },
+  {
+    name: "the newest is installed",
+    prepare: ({ host }) => host.releases.delete("1.3.0"),
+    code: 0,
+    stdout: "tool 1.2.3 is installed already: /usr/bin/tool\n",
+  },
+  {
+    name: "the newest is installed, to --check",
+    words: ["--check"],
+    prepare: ({ host }) => host.releases.delete("1.3.0"),
+    code: 0,
+    stdout: "tool 1.2.3 is installed already: /usr/bin/tool\n",
+  },
+  {
+    name: "the newest is older",
+    prepare: ({ host }) => {
+      host.releases.clear();
+      host.releases.set("1.1.0", release("1.1.0"));
+    },
+    code: 0,
+    stdout: "tool 1.2.3 is installed already; the newest release is 1.1.0: /usr/bin/tool\n",
+  },
+  {
+    name: "an installation whose files were changed, and is the newest",
+    prepare: ({ host, path }) => {
+      host.releases.delete("1.3.0");
+      rmSync(path("usr/lib/tool/1.2.3/lib/main.cjs.map"), { force: true });
+      const file = path("usr/lib/tool/1.2.3/lib/release.json");
+      writeFileSync(file, `${readFileSync(file, "utf8")}\n`);
+    },
+    code: 0,
+    stdout: "tool 1.2.3 is installed already: /usr/bin/tool\n",
+    stderr: "lib/release.json of it had been changed: the install script of the release installs it anew\n",
+  },
+  {
+    name: "another one at work",
+    prepare: ({ path }) => writeFileSync(path("usr/lib/tool/.lock"), `${process.pid}\n`),
+    stderr: `error: another installation or upgrade is at work (process ${process.pid})
+  wait for it; if there is none, remove /usr/lib/tool/.lock
+`,
+  },
+  {
+    name: "a package manager's receipt",
+    prepare: receiptWith(() => ({ receipt: 1, manager: { name: "brew", upgrade: "brew upgrade tool" } })),
+    stderr: "error: this tool was installed by brew\n  brew upgrade tool\n",
+  },
+  {
+    name: "a damaged receipt",
+    prepare: ({ path }) => writeFileSync(path("usr/lib/tool/receipt.json"), '{"receipt": 1'),
+    stderr: "error: /usr/lib/tool/receipt.json is damaged\n  install tool anew with the install script of a release\n",
+  },
+  {
+    name: "a receipt that lists files of others",
+    prepare: receiptWith((receipt) => ({ ...receipt, files: { "../../../etc/passwd": "00" } })),
+    stderr: "error: /usr/lib/tool/receipt.json is damaged\n",
+  },
+  {
+    name: "a receipt of a folder elsewhere",
+    prepare: receiptWith((receipt) => ({ ...receipt, folder: "/etc" })),
+    stderr: "error: /usr/lib/tool/receipt.json is damaged\n",
+  },
+  {
+    name: "no receipt",
+    prepare: ({ path }) => rmSync(path("usr/lib/tool/receipt.json")),
+    stderr: `error: /usr/lib/tool/1.2.3 was not put there by the install script: nothing says which files may be replaced
+  tool upgrade --prefix ~/.local installs the newest version there
+`,
+  },
+  {
+    name: "a prefix whose command is something else's",
+    words: ["--prefix", "~"],
+    prepare: ({ path }) => {
+      mkdirSync(path("home/bin"));
+      writeFileSync(path("home/bin/tool"), "");
+    },
+    stderr:
+      "error: /home/bin/tool exists, and no release of tool put it there\n  remove it, or choose another --prefix\n",
+  },
+];
+
+t.test("what is refused changes nothing", { skip }, async (t) => {
+  for (const { name, words, prepare, code = 1, stdout = "", stderr = "", ...options } of REFUSED) {
+    await t.test(name, async (t) => {
+      const one = await world(t);
+      prepare?.(one);
+      const before = [...tree(one.path("usr")), ...tree(one.path("home"))];
+      const ended = await one.upgrade(words, options);
+      const said = ended.stderr.replace(/^(?:(?:download|install) \(TIME\)\n)+/, "");
+      t.equal(said.slice(0, stderr.length || undefined), stderr, said);
+      t.equal(ended.stdout, stdout);
+      t.equal(ended.code, code);
+      t.same(
+        [...tree(one.path("usr")), ...tree(one.path("home"))].filter((line) => !/ -> .*man1/.test(line)),
+        before,
+      );
+      t.equal(one.version(), "1.2.3-pro");
+    });
+  }
+});
+
+t.test("an older version only if it is named, and said", { skip }, async (t) => {
+  const { host, upgrade, version } = await world(t);
+  host.releases.set("1.1.0", release("1.1.0"));
+  t.same(await upgrade(["-t", "v1.1.0"]), {
+    code: 0,
+    stdout: "tool 1.1.0 is installed in place of 1.2.3: /usr/bin/tool\n",
+    stderr: `1.1.0 is older than 1.2.3, which is replaced by it\n${DONE}`,
+  });
+  t.equal(version(), "1.1.0-pro");
+});
+
+t.test("changed files are replaced, kept with the version before, and named", { skip }, async (t) => {
+  const { path, upgrade } = await world(t);
+  writeFileSync(
+    path("usr/lib/tool/1.2.3/bin/tool"),
+    `${readFileSync(path("usr/lib/tool/1.2.3/bin/tool"), "utf8")}# own\n`,
+  );
+  const { code, stderr } = await upgrade();
+  t.equal(code, 0);
+  t.equal(stderr, `${DONE}bin/tool of 1.2.3 had been changed: /usr/lib/tool/1.2.3 keeps them until the next upgrade\n`);
+  t.match(readFileSync(path("usr/lib/tool/1.2.3/bin/tool"), "utf8"), /# own/);
+});
+
+t.test("another prefix gets an installation of its own", { skip }, async (t) => {
+  const { path, upgrade, version } = await world(t);
+  t.same(await upgrade(["--prefix", "~/.local"]), {
+    code: 0,
+    stdout: "tool 1.3.0 is installed: /home/.local/bin/tool\n",
+    stderr: DONE,
+  });
+  t.equal(version(), "1.2.3-pro");
+  t.equal(spawnSync(path("home/.local/bin/tool"), ["version"], { encoding: "utf8" }).stdout, "1.3.0-pro\n");
+});
+
+t.test("a folder that may not be written to", { skip }, async (t) => {
+  const { path, upgrade, version } = await world(t);
+  const isRoot = process.getuid?.() === 0;
+  if (!isRoot) spawnSync("chmod", ["a-w", path("usr/lib/tool")]);
+  const { code, stderr } = await upgrade([], isRoot ? { uid: 65_534 } : {});
+  t.equal(code, 1);
+  t.equal(
+    stderr,
+    `error: /usr/lib/tool is not writable
+  run sudo tool upgrade, or tool upgrade --prefix ~/.local, which installs it for you alone
+`,
+  );
+  t.equal(version(), "1.2.3-pro");
+});
+
+t.test("of two at once the second says so, and an interrupted one leaves nothing", { skip }, async (t) => {
+  const { host, path, upgrade, version } = await world(t);
+  let pid = 0;
+  let isDownloading = false;
+  host.instead = (asked, response) => {
+    if (!/\.tar/.test(asked)) return false;
+    response.writeHead(200, { "content-length": "100000" }).write("x");
+    isDownloading = true;
+    return true;
+  };
+  const first = upgrade([], { onStart: (started) => (pid = started) });
+  await until("the download", () => isDownloading);
+  const second = await upgrade();
+  t.match(second.stderr, `error: another installation or upgrade is at work (process ${pid})\n`);
+  t.equal(second.code, 1);
+  process.kill(pid, "SIGINT");
+  const { code, stderr } = await first;
+  t.equal(code, 130);
+  t.match(stderr, "interrupted: the version that was there stays\n");
+  t.same(readdirSync(path("usr/lib/tool")).sort(), ["1.2.3", "receipt.json"]);
+  t.equal(version(), "1.2.3-pro");
+});
+
+t.test("what no release installed names the command that upgrades it", { skip }, async (t) => {
+  const source = await tool(["upgrade"]);
+  t.same(source, {
+    ...{ code: 1, signal: null, stdout: "" },
+    stderr: "error: this tool runs from its sources\n  git pull && npm ci && npm run build\n",
+  });
+  const folder = join(t.testdir({}), "node_modules/tool/dist/bin");
+  mkdirSync(join(folder, "commands"), { recursive: true });
+  for (const name of BUNDLES) linkSync(join(bin, name), join(folder, name));
+  const npm = (words: string[]) => tool(["upgrade", ...words], { path: join(folder, "cli.cjs") });
+  t.equal((await npm([])).stderr, "error: this tool was installed by npm\n  npm install -g tool@latest\n");
+  t.equal((await npm(["-t", "1.2.3"])).stderr, "error: this tool was installed by npm\n  npm install -g tool@1.2.3\n");
+});
+
+t.test(
+  "the install script and the command understand each other's receipts",
+  { skip: skip || requires("curl") },
+  async (t) => {
+    const { host, path, upgrade, version } = await world(t);
+    const script = readFileSync(join(root, "cli/release/install.sh"), "utf8").replace(
+      "'/usr/local'",
+      `'${path("usr")}'`,
+    );
+    writeFileSync(path("install.sh"), fillInstaller(script, { origin: host.origin, edition: "pro", keys: KEYS }));
+    const run = (words: readonly string[], env: Record<string, string> = {}) =>
+      new Promise<number | null>((done) => {
+        const child = spawn("sh", [path("install.sh"), ...words], {
+          env: cleanEnv({ CURL_CA_BUNDLE: CERTIFICATE, HOME: path("home"), ...env }),
+          stdio: "ignore",
+        });
+        child.once("close", done);
+      });
+    t.equal((await upgrade()).code, 0);
+    host.releases.set("1.4.0", release("1.4.0"));
+    t.equal(await run([], { VERSION: "1.4.0" }), 0);
+    t.equal(version(), "1.4.0-pro");
+    t.same(
+      tree(path("usr")).filter((line) => !line.startsWith("lib/tool/1.2.3/")),
+      installed(path("usr"), "1.4.0", "1.3.0"),
+    );
+    t.notOk(existsSync(path("usr/lib/tool/1.2.3")), "the one before the last is gone");
+    const archive = `tool_1.3.0_${NAME}.tar.gz`;
+    writeFileSync(path(archive), host.releases.get("1.3.0")!.get(archive)!);
+    t.equal(install(path, "1.3.0").status, 0, "by the parts of the command");
+    t.equal(version(), "1.3.0-pro");
+    t.same(tree(path("usr")), installed(path("usr"), "1.3.0", "1.4.0"));
+    t.equal(await run(["--uninstall"]), 0);
+    t.same(tree(path("usr")), []);
+  },
+);
