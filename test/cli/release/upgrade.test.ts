@@ -325,7 +325,14 @@ const REFUSED: Row[] = [
   },
   {
     name: "no network",
-    prepare: receiptWith((receipt) => receipt),
+    prepare: ({ path }) => {
+      const file = path("usr/lib/tool/1.2.3/lib/release.json");
+      writeFileSync(file, readFileSync(file, "utf8").replace(/localhost:\d+/, "localhost:4"));
+    },
+    stderr: "error: the download of https://localhost:4/repos/acme/tool/releases/latest failed: connect ECONNREFUSED",
+  },
+  {
+    name: "a certificate that nobody knows",
     env: { NODE_EXTRA_CA_CERTS: "/dev/null" },
     stderr: "error: the download of https://localhost:PORT/repos/acme/tool/releases/latest failed: ",
   },
