@@ -14,7 +14,7 @@ export interface ReleaseAccount {
   readonly key: string;
 }
 
-// Inserted by the bundler: build/release.mjs. What runs unbundled is Pro, as is all that is built from source.
+// Inserted by the bundler: build/edition.mjs. What runs unbundled is Pro, as is all that is built from source.
 declare const TOOL_EDITION: Edition;
 declare const TOOL_ACCOUNT: ReleaseAccount | undefined;
 

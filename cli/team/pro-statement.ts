@@ -1,3 +1,4 @@
+import { RpcFailure } from "../../schema/rpc-client.ts";
 import { type Statement, type StatementResult, verifyStatement } from "../../schema/statement.ts";
 import type { Context } from "../context.ts";
 import type { ReleaseAccount } from "../edition.ts";
@@ -36,7 +37,7 @@ export async function provePro(context: Context, account: ReleaseAccount): Promi
     const client = accountClient({ ...credential, signIn, answerMs: ANSWER_MS, clock });
     text = (await client.call("get_subscription", {}, { 404: OLD, 405: OLD })).statement;
   } catch (error) {
-    if (!(error instanceof TeamError) || !isPassing(error)) throw error;
+    if (!(error instanceof TeamError) || !isUnreachable(error)) throw error;
     if (kept?.ok) {
       if (kept.value.edition !== "pro") throw withoutPro(kept.value, account);
       const { issued_at, expires_at } = kept.value;
@@ -52,6 +53,12 @@ export async function provePro(context: Context, account: ReleaseAccount): Promi
   file?.write(credential, text);
   if (answer.value.edition !== "pro") throw withoutPro(answer.value, account);
   return undefined;
+}
+
+/** Also if something else answers in its place: the proxy of a company, or the page of a network that wants a sign-in. */
+function isUnreachable(error: TeamError): boolean {
+  const { cause } = error;
+  return isPassing(error) || cause instanceof SyntaxError || (cause instanceof RpcFailure && cause.type === "unknown");
 }
 
 /** Keeps what the service has just stated, such as after a payment. A statement that is not valid is not kept. */
