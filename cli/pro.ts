@@ -49,7 +49,7 @@ export async function requireProKeys(
     await showAll();
     return context.fail(
       `this is the free edition, and tool.json has settings of Pro: ${names}`,
-      `${GET_PRO}, or remove them`,
+      `remove them, or ${GET_PRO}`,
     );
   }
   if (release.account === undefined) return;

@@ -111,10 +111,11 @@ export function testRun(options: {
   readonly env: Readonly<Record<string, string>>;
   readonly clock: Clock;
   readonly format?: Format;
+  readonly cwd?: string;
   /** What is typed on a terminal, one a question; without it there is none. */
   readonly answers?: readonly string[];
 }): TestRun {
-  const { env, clock, format, answers } = options;
+  const { env, clock, format, cwd = "/", answers } = options;
   const written = { stdout: "", stderr: "" };
   const isTerminal = answers !== undefined;
   const stream = (name: "stdout" | "stderr") => ({
@@ -130,7 +131,7 @@ export function testRun(options: {
   let listener: ((signal: "SIGINT") => void) | undefined;
   const io = {
     env,
-    cwd: "/",
+    cwd,
     platform: "linux",
     clock,
     nowMs: clock.nowMs,
