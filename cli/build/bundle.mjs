@@ -130,7 +130,7 @@ const shared = [
  * use. And modules of a few kilobytes without state, in place of reading a shared file for them alone.
  */
 const isOwn =
-  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|project-id|regions|rpc-client|rules|statement)\.ts$/;
+  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
 
 const outdir = join(root, "dist/bin");
 const options = {

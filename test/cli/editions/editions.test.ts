@@ -12,6 +12,7 @@ import { describeTable, isProCommand, TABLE } from "../../../cli/table.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { proKeysIn } from "../../../schema/index.ts";
 import { cleanEnv, cliPath, type Outcome, root, tool } from "../../support/cli.ts";
+import { startLsp } from "../../support/lsp-client.ts";
 import { signedInAt, startStandIn, testRun } from "../../support/release-account.ts";
 
 const KEY = "11qYAYKxCrfVS/7TyWQHOg7hcvPapiMlrwIaaPcHURo=";
@@ -30,14 +31,17 @@ async function free(argv: string, cwd = "/"): Promise<Pick<Outcome, "code" | "st
   return { code, stdout: stdout(), stderr: stderr() };
 }
 
-/** The compiled command with other constants, in a process of its own. */
-function toolOf(release: Release, argv: readonly string[], more: { cwd?: string; env?: Record<string, string> }) {
+/** The words of Node for the compiled command with other constants, in a process of its own. */
+function wordsOf(release: Release, argv: readonly string[]): string[] {
   const constants = { TOOL_EDITION: release.edition, TOOL_ACCOUNT: release.account };
   const script = `Object.assign(globalThis, ${JSON.stringify(constants)});`;
-  const words = [`--import=data:text/javascript,${encodeURIComponent(script)}`, join(root, "dist/cli/cli.js"), ...argv];
+  return [`--import=data:text/javascript,${encodeURIComponent(script)}`, join(root, "dist/cli/cli.js"), ...argv];
+}
+
+function toolOf(release: Release, argv: readonly string[], more: { cwd?: string; env?: Record<string, string> }) {
   return new Promise<Outcome>((done) => {
     const options = { cwd: more.cwd, env: cleanEnv(more.env) };
-    const child = execFile(process.execPath, words, options, (_, stdout, stderr) => {
+    const child = execFile(process.execPath, wordsOf(release, argv), options, (_, stdout, stderr) => {
       done({ code: child.exitCode, signal: child.signalCode, stdout, stderr });
     });
   });
@@ -166,6 +170,30 @@ t.test("the free edition does all else", async (t) => {
     },
     "it knows where to sign in",
   );
+});
+
+t.test("an editor of the free edition gets hints, which can be switched off", async (t) => {
+  const uri = "file:///nonexistent/app/tool.json";
+  const client = startLsp({ argv: wordsOf(FREE, ["lsp", "--stdio"]) });
+  t.teardown(() => client.child.kill());
+  await client.initialize({ capabilities: { textDocument: { diagnostic: {} } } });
+  client.open(uri, PROJECT["tool.json"]);
+  const hints = async () => {
+    const { result } = await client.request("textDocument/diagnostic", { textDocument: { uri } });
+    const { items } = result as { items: { code: string; severity: number; message: string }[] };
+    return items.filter(({ code }) => code === "config/pro").map(({ severity, message }) => `${severity} ${message}`);
+  };
+  const hint = "\nthis is the free edition, which does not deploy it; tool team subscribe gets Pro";
+  const paths = ["function.layers", "function.warm", "actions", "alerts", "stages.production.function.warm"];
+  t.same(
+    await hints(),
+    paths.map((path) => `4 "${path}" is a Pro feature${hint}`),
+  );
+  client.notify("workspace/didChangeConfiguration", {
+    settings: { tool: { diagnostics: { severity: { "config/pro": "off" } } } },
+  });
+  t.same(await hints(), []);
+  t.equal(await client.stop(), 0);
 });
 
 t.test("a Pro release asks its account service, once for all", async (t) => {
