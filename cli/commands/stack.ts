@@ -37,40 +37,37 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
 
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
-  return withStack(
-    context,
-    { ...options, deploys: true, appliesPro: true },
-    async ({ stack, name, progress, watch, sandbox }) => {
-      let isRefused = false;
-      let loss = "";
-      const confirm = async (stackPlan: StackPlan) => {
-        progress.pause();
-        const changes = stackPlan.changes.filter((change) => change.needsConfirmation);
-        if (changes.length === 0 || options.yes) return true;
-        await context.say(renderPlan(stackPlan, context.io.stderr, sandbox));
-        loss = lossOf(changes);
-        isRefused = !isAsking(context);
-        if (isRefused) return false;
-        return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
-      };
-      const result = await stack.apply(confirm, watch);
-      progress.end();
-      if (context.format === "json") await context.print(toJson(result));
-      if (isRefused) {
-        return context.misuse(`this ${loss}, and there is no terminal to confirm it`, "write --yes to agree");
-      }
-      if (result.outcome === "cancelled") {
-        await context.say("nothing was changed");
-        return EXIT.failed;
-      }
-      if (context.format !== "json") {
-        if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
-          await context.print("nothing to do: the stack matches tool.json");
-        } else await context.print(renderStatus(result.status!, context.io.stdout, sandbox));
-      }
-      return EXIT.ok;
-    },
-  );
+  const opens = { ...options, deploys: true, appliesPro: true };
+  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox }) => {
+    let isRefused = false;
+    let loss = "";
+    const confirm = async (stackPlan: StackPlan) => {
+      progress.pause();
+      const changes = stackPlan.changes.filter((change) => change.needsConfirmation);
+      if (changes.length === 0 || options.yes) return true;
+      await context.say(renderPlan(stackPlan, context.io.stderr, sandbox));
+      loss = lossOf(changes);
+      isRefused = !isAsking(context);
+      if (isRefused) return false;
+      return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
+    };
+    const result = await stack.apply(confirm, watch);
+    progress.end();
+    if (context.format === "json") await context.print(toJson(result));
+    if (isRefused) {
+      return context.misuse(`this ${loss}, and there is no terminal to confirm it`, "write --yes to agree");
+    }
+    if (result.outcome === "cancelled") {
+      await context.say("nothing was changed");
+      return EXIT.failed;
+    }
+    if (context.format !== "json") {
+      if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
+        await context.print("nothing to do: the stack matches tool.json");
+      } else await context.print(renderStatus(result.status!, context.io.stdout, sandbox));
+    }
+    return EXIT.ok;
+  });
 }
 
 /** `removes stage of the gateway (beta); replaces a.example.com/`: the plan printed above has long lists whole. */
