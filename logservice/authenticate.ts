@@ -1,6 +1,6 @@
 import type { IncomingMessage } from "node:http";
 import type { Scope } from "../schema/rpc.generated.ts";
-import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
+import { ANY_SCOPE, isScopeOfPeople, PERSON_SCOPE, PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
 import { type Grant, NOBODY } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
 import type { TeamScope } from "./access/roles.ts";
@@ -109,7 +109,7 @@ function requireTeam({ kind, team, person }: Grant, teamId: string | undefined, 
 
 function allow({ person, scopes }: Grant, needed: Needed): void {
   if (needed === ANY_SCOPE) return;
-  if (needed === PERSON_SCOPE || needed.startsWith("team:")) {
+  if (needed === PERSON_SCOPE || isScopeOfPeople(needed)) {
     if (person === undefined) throw new RpcError("forbidden", "this is for people only: sign in (tool team login)");
     if (needed === PERSON_SCOPE) return;
   }

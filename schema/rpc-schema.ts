@@ -13,12 +13,15 @@ export const PERSON_SCOPE = "person";
 /** The scope of operations that need no credential. */
 export const PUBLIC_SCOPE = "public";
 
+/** Whether people alone have a scope, by their role in a team. */
+export const isScopeOfPeople = (scope: string) => scope.startsWith("team:") || scope.startsWith("billing:");
+
 /** The scope that an operation needs, in a sentence. `code` marks the name of a scope. */
 export function neededWords(scope: string, code: (text: string) => string): string {
   if (scope === PUBLIC_SCOPE) return "Needs no token.";
   if (scope === PERSON_SCOPE) return "For signed-in people only.";
   if (scope === ANY_SCOPE) return "Any token is accepted.";
-  return scope.startsWith("team:")
+  return isScopeOfPeople(scope)
     ? `Needs ${code(scope)}: for signed-in people only.`
     : `Needs the scope ${code(scope)}.`;
 }
@@ -26,7 +29,7 @@ export function neededWords(scope: string, code: (text: string) => string): stri
 export interface OperationSchema {
   readonly group: string;
   readonly summary: string;
-  /** A scope of tokens, one of people (`team:`), or one of the three above. */
+  /** A scope of tokens, one of people, or one of the three above. */
   readonly scope: string;
   /** Reads many events: few at once for a token, and stopped after some time. */
   readonly limited?: boolean;

@@ -6,6 +6,7 @@ import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { bundleSdk } from "./aws-sdk.mjs";
 import { driverIn, writeDriver } from "./duckdb-driver.mjs";
+import { releaseDefines } from "./edition.mjs";
 import { build } from "./esbuild.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
@@ -14,8 +15,7 @@ import { buildWithShared } from "./shared-code.mjs";
 import { shortNamesInParsers } from "./short-names.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
-/** A release sets its own. */
-const version = process.env.TOOL_VERSION ?? JSON.parse(readFileSync(join(root, "package.json"), "utf8")).version;
+const { version } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
 const commands = readdirSync(join(root, "cli/commands")).filter((name) => name.endsWith(".ts"));
 /** Short runs of little code, of which completion answers each Tab: they read nothing that others need. */
 const alone = ["completion.ts", "docs.ts"];
@@ -27,6 +27,11 @@ const alone = ["completion.ts", "docs.ts"];
 const commandsByPath = {
   name: "commands-by-path",
   setup(pluginBuild) {
+    // The check of Pro, which is beside the commands, as builds that refuse nothing and ask nobody never read it.
+    pluginBuild.onResolve({ filter: /^\.{1,2}\/pro\.ts$/ }, ({ kind, importer }) => {
+      const folder = basename(importer) === "main.ts" ? "./commands" : ".";
+      return kind === "dynamic-import" ? { path: `${folder}/pro.cjs`, external: true } : undefined;
+    });
     pluginBuild.onResolve({ filter: /^(\.\/(commands\/[\w-]+|main)|\.\.\/config-file)\.ts$/ }, (args) =>
       args.kind === "dynamic-import"
         ? { path: args.path.replace(/^\.\./, ".").replace(/\.ts$/, ".cjs"), external: true }
@@ -125,7 +130,7 @@ const shared = [
  * use. And modules of a few kilobytes without state, in place of reading a shared file for them alone.
  */
 const isOwn =
-  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|project-id|regions|rpc-client|rules)\.ts$/;
+  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
 
 /** A release has a folder of its own, so that it leaves what was built as it is. */
 const outdir = process.env.TOOL_BUNDLES ?? join(root, "dist/bin");
@@ -139,7 +144,7 @@ const options = {
   mainFields: ["module", "main"],
   external: nativePackages,
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
-  define: { TOOL_VERSION: JSON.stringify(version), "import.meta.url": "__filename" },
+  define: { ...releaseDefines(process.env.TOOL_RELEASE, version), "import.meta.url": "__filename" },
   minifySyntax: true,
   // Comments and indentation are half of the text that Node parses at each start; names stay, for stack traces.
   minifyWhitespace: true,
@@ -177,6 +182,7 @@ await buildWithShared({
   entryPoints: {
     ...entries(commands.filter((name) => !alone.includes(name))),
     "config-file": join(root, "cli/config-file.ts"),
+    pro: join(root, "cli/pro.ts"),
   },
   shared,
   isOwn,

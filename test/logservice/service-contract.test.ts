@@ -10,14 +10,14 @@ import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE, resolveRef, type ValueSchema } f
 import { BODIES, makeWorld, type Name } from "../support/operation-bodies.ts";
 import { SCOPES, startTestService, type TestService } from "../support/service.ts";
 
-const TEAM_SCOPES = ["team:read", "team:write", "team:owner"];
+const TEAM_SCOPES = ["team:read", "team:write", "team:owner", "billing:write"];
 
 const names = Object.keys(rpcSchema.operations) as Name[];
 
 /** A token that may do an operation: that of a new owner for what is for people. */
 function tokenFor(service: TestService, name: Name): Promise<string> | string {
   const { scope } = rpcSchema.operations[name]!;
-  if (scope !== PERSON_SCOPE && !scope.startsWith("team:")) return service.owner;
+  if (scope !== PERSON_SCOPE && !TEAM_SCOPES.includes(scope)) return service.owner;
   return service.person(`${name}@example.com`, "owner");
 }
 
@@ -37,6 +37,9 @@ const OTHER_ANSWERS: Partial<Record<Name, readonly [status: number, type: string
   update_member: [404, "not_found"],
   remove_member: [404, "not_found"],
   remove_ci_token: [404, "not_found"],
+  add_subscription: [409, "conflict"],
+  change_card: [409, "conflict"],
+  remove_subscription: [409, "conflict"],
 };
 
 function outputOf(name: Name): ValueSchema | undefined {

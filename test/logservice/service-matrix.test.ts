@@ -12,7 +12,7 @@ import { SCOPES, startTestService, type TestService } from "../support/service.t
 
 /**
  * For each operation: what a token needs, the lowest role that may do it, whether a token of CI may, and what is answered
- * to whoever may. A need that begins with `team:`, and `person`, are for people alone; `any` takes every credential and
+ * to whoever may. A need that begins with `team:` or `billing:`, and `person`, are for people alone; `any` takes every credential and
  * `public` none. The role `person` is anybody who is signed in, also outside of all teams.
  */
 const TABLE = `
@@ -78,6 +78,10 @@ const TABLE = `
   add_ci_token              team:write           admin    -   200
   remove_ci_token           team:write           admin    -   404
   remove_team               team:owner           owner    -   409
+  get_subscription          any                  member   ci  200
+  add_subscription          billing:write        owner    -   409
+  change_card               billing:write        owner    -   409
+  remove_subscription       billing:write        owner    -   409
   add_team                  person               person   -   200
   sign_out                  person               person   -   204
 `;
@@ -113,7 +117,7 @@ interface Asker {
   readonly team?: string;
 }
 
-const forPeople = ({ need }: Row) => need === "person" || need.startsWith("team:");
+const forPeople = ({ need }: Row) => /^(?:person$|team:|billing:)/.test(need);
 
 function byToken(isAllowed: (row: Row) => boolean): May {
   return (row) => {
