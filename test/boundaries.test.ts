@@ -135,6 +135,8 @@ t.test("grammar and schema run without node", (t) => {
   for (const { file, specifier } of [...importsOf("grammar"), ...importsOf("schema")]) {
     // The generator writes the files that the schema is made into.
     if (file === "schema/generate.ts" || file.startsWith("grammar/build/")) continue;
+    // Statements are signed by the service and verified by the command; no editor reads them.
+    if (file === "schema/statement.ts" && specifier === "node:crypto") continue;
     t.notMatch(specifier, /^node:/, `${file} imports ${specifier}`);
   }
   t.end();
