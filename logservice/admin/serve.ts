@@ -16,6 +16,7 @@ import { projectNames } from "../records/projects.ts";
 import { damagedRows } from "../records/row-sums.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
 import { BACKUP_LIST } from "./backup-list.ts";
+import { type BillingOptions, readBilling } from "./billing.ts";
 import {
   EVENTS_FOLDER,
   openServiceRecords,
@@ -34,6 +35,7 @@ export interface ServeCommandOptions
   readonly morePorts: number;
   readonly people: PeopleOptions;
   readonly notify: NotifyOptions;
+  readonly billing: BillingOptions;
   /** The command to type on this machine for a link to sign in, for people who have no other way. */
   readonly signInCommand: string;
   readonly nowMs: () => number;
@@ -46,6 +48,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   const { folder, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
+  const { billing, lines } = await readBilling(options.billing, { host: options.host, publicUrl: people.publicUrl });
   await requireDataDirectory(folder);
   await refuseLostEvents(folder);
   const open = await makePrivate(folder);
@@ -60,6 +63,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
     throw error;
   });
   if (!records.isShared) say(NOT_SHARED);
+  for (const line of lines) say(line);
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
@@ -69,11 +73,25 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   const clock = { ...systemClock, nowMs };
   const log = {
     error: (message: string, error: unknown) => say(`error: ${message}: ${textOf(error)}`),
+    warn: (message: string) => say(`warn: ${message}`),
   };
   try {
     return await listening(options, (port) =>
       startService({
-        ...{ host: options.host, port, records, events, version, tls, hstsSeconds, log, clock, notify, limits },
+        ...{
+          host: options.host,
+          port,
+          records,
+          events,
+          version,
+          tls,
+          hstsSeconds,
+          log,
+          clock,
+          notify,
+          limits,
+          billing,
+        },
         ...people,
       }),
     );
