@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { systemClock } from "../../grammar/units/clock.ts";
+import { ProviderFailure } from "../billing/provider.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
@@ -105,9 +106,9 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
 const NOT_SHARED =
   "warn: the disk is so full that other commands cannot open the records: make room, and start the service again to use them";
 
-/** A mail server that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
+/** A mail server or Stripe that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
 function textOf(error: unknown): string {
-  if (error instanceof MailFailure || isOfFullDisk(error)) return error.message;
+  if (error instanceof MailFailure || error instanceof ProviderFailure || isOfFullDisk(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -18,9 +18,13 @@ export interface Checkout {
   readonly returnUrl: string;
 }
 
+/** Why Stripe did not do something, for the operators of the service: the cause of the RpcError. It holds no key. */
+export class ProviderFailure extends Error {
+  override readonly name = "ProviderFailure";
+}
+
 /**
- * What the service asks Stripe for. Each rejects with an RpcError `unavailable` if Stripe does not answer or refuses; no
- * message holds a key.
+ * What the service asks Stripe for. Each rejects with an RpcError `unavailable` if Stripe does not answer or refuses.
  */
 export interface Provider {
   /** Makes the customer of a team and returns its id. The same key gives the same customer. */

@@ -2,7 +2,7 @@
 import { createHash } from "node:crypto";
 import { Stripe } from "stripe";
 import { RpcError } from "../error.ts";
-import type { Checkout, Provider, ReadSubscription } from "./provider.ts";
+import { type Checkout, type Provider, ProviderFailure, type ReadSubscription } from "./provider.ts";
 
 export interface StripeOptions {
   /** The secret key. */
@@ -134,7 +134,7 @@ function refusalOf(what: string, error: unknown, key: string): RpcError {
   const { type, statusCode, requestId, message } = error as Partial<Stripe.errors.StripeError>;
   const said = String(message ?? error).replaceAll(key, "****");
   const status = statusCode === undefined ? "" : ` (status ${statusCode}${requestId ? `, request ${requestId}` : ""})`;
-  const cause = new Error(`Stripe did not ${what}: ${said}${status}`);
+  const cause = new ProviderFailure(`Stripe did not ${what}: ${said}${status}`);
   const isGone = type === "StripeConnectionError" || type === "StripeAPIError" || type === "StripeRateLimitError";
   return new RpcError(
     "unavailable",

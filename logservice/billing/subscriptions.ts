@@ -29,8 +29,8 @@ export async function getSubscription(service: BillingService, team: string): Pr
   const read = await billing.turns.run(team, async () => {
     const latest = await subscriptionOf(records.db, team);
     if (latest === undefined || !isOld(latest, nowMs())) return latest;
-    return readAgain(service, stripe.provider, latest).catch(async (error: unknown) => {
-      billing.failed("a subscription could not be read again from Stripe; its last state counts", error);
+    return readAgain(service, stripe.provider, latest).catch(async (error: Error) => {
+      billing.failed("a subscription could not be read again; its last state counts", error.cause ?? error);
       const later = new Date(nowMs() - READ_AGAIN_MS + TRY_AGAIN_MS).toISOString();
       await setSubscription(records.db, team, { read_at: later }, latest.updated_at);
       return latest;

@@ -8,10 +8,9 @@ import { isEventNoted, noteEvent, subscriptionOfCustomer } from "../records/subs
 import { requestHeader } from "../routes/headers.ts";
 import type { RequestHandler } from "../routes/methods.ts";
 import type { RouteState } from "../routes/state.ts";
-import { isRunning } from "./edition.ts";
-import type { Provider } from "./provider.ts";
+import type { Provider, ReadSubscription } from "./provider.ts";
 import { type SignatureProblem, signatureProblem } from "./signature.ts";
-import { type BillingService, isTeam, keepRead } from "./subscriptions.ts";
+import { type BillingService, goesOn, isTeam, keepRead } from "./subscriptions.ts";
 
 /** The path that is entered at Stripe. */
 export const WEBHOOK_PATH = "/billing/webhook";
@@ -105,16 +104,8 @@ async function receiveEvent(
   await billing.turns.run(team, async () => {
     const row = await subscriptionOfCustomer(db, customer);
     if (row === undefined || (await isEventNoted(db, id))) return;
-    const read = await provider.subscriptionsOf(customer).catch(unread);
-    if (!(await isTeam(db, team))) {
-      for (const { id: subscription, status, endsAt } of read ?? []) {
-        if (!isRunning(status) || endsAt !== "") continue;
-        await provider.end(subscription, "now").catch(unread);
-        billing.warn(
-          `the team ${team} was removed, so its subscription ${subscription} was ended at Stripe: pay back there what is due`,
-        );
-      }
-    }
+    let read = await provider.subscriptionsOf(customer).catch(unread);
+    if (!(await isTeam(db, team))) read = await endOf(service, provider, team, read ?? []);
     await db.transaction().execute(async (transaction) => {
       if (!(await noteEvent(transaction, id, nowMs()))) return;
       await keepRead(transaction, service, { row, read, address });
@@ -122,7 +113,24 @@ async function receiveEvent(
   });
 }
 
+/** Ends what nobody uses: a page for paying may have been open when the team was removed. Returns what is left. */
+async function endOf(
+  { billing }: BillingService,
+  provider: Provider,
+  team: string,
+  read: readonly ReadSubscription[],
+): Promise<readonly ReadSubscription[]> {
+  const useless = read.filter(({ status, endsAt }) => goesOn({ status, ends_at: endsAt }));
+  for (const { id } of useless) {
+    await provider.end(id, "now").catch(unread);
+    billing.warn(
+      `the team ${team} was removed, so its subscription ${id} was ended at Stripe: pay back there what is due`,
+    );
+  }
+  return read.filter((one) => !useless.includes(one));
+}
+
+/** Thrown as what it is, the failure is answered with 500 and logged. */
 function unread(error: unknown): never {
-  const cause = error instanceof Error ? (error.cause ?? error) : error;
-  throw new RpcError("internal", "Stripe could not be asked for the subscription: send the event again", { cause });
+  throw error instanceof RpcError ? (error.cause ?? error) : error;
 }

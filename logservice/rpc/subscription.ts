@@ -1,7 +1,7 @@
 import { requireStillGranted } from "../access/still-granted.ts";
 import { pathOf } from "../address/page.ts";
 import { isRunning } from "../billing/edition.ts";
-import type { Provider } from "../billing/provider.ts";
+import { type Provider, ProviderFailure } from "../billing/provider.ts";
 import { getSubscription, goesOn, readAgain, stated, subscriptionIn, withCustomer } from "../billing/subscriptions.ts";
 import { RpcError } from "../error.ts";
 import { subscriptionOf } from "../records/subscriptions.ts";
@@ -74,7 +74,12 @@ function inTurn<T>(
   return turns.run(grant.team, async () => {
     // It may have ended while others had their turn, and what Stripe does cannot be taken back.
     await requireStillGranted(records.db, grant);
-    return act(stripe.provider, grant.team);
+    return act(stripe.provider, grant.team).catch((error: unknown) => {
+      // The answer does not say why: that is about the account of the operator.
+      if (error instanceof RpcError && error.cause instanceof ProviderFailure)
+        billing.failed("a subscription could not be changed", error.cause);
+      throw error;
+    });
   });
 }
 
