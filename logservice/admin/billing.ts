@@ -3,9 +3,9 @@ import { readFile, stat } from "node:fs/promises";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { rawStatementKey } from "../../schema/statement.ts";
 import { readPublicUrl } from "../account/public-address.ts";
+import type { BillingSettings } from "../billing/billing.ts";
 import { WEBHOOK_PATH } from "../billing/webhook.ts";
 import { OperatorError } from "../error.ts";
-import type { StartOptions } from "../start.ts";
 
 /** The operator's options for payments, as they were written. */
 export interface BillingOptions {
@@ -26,13 +26,11 @@ export interface ServedAt {
   readonly publicUrl: string | undefined;
 }
 
-type Read = NonNullable<StartOptions["billing"]>;
-
 /** Reads what the operator says about payments, and what to tell the operator. Throws an OperatorError. */
 export async function readBilling(
   options: BillingOptions,
   at: ServedAt,
-): Promise<{ readonly billing: Read; readonly lines: readonly string[] }> {
+): Promise<{ readonly billing: BillingSettings; readonly lines: readonly string[] }> {
   const { provider, statementKeyFile } = options;
   const lines: string[] = [];
   if (provider !== "none" && provider !== "stripe")

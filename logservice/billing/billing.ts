@@ -1,21 +1,35 @@
 import type { KeyObject } from "node:crypto";
+import type { ServiceLog } from "../http/exchange.ts";
 import type { Provider } from "./provider.ts";
 
-/** How the service is paid. */
-export interface Billing {
+/** How the service is paid, as the operator says. */
+export interface BillingSettings {
   /** Undefined if it needs no subscription: everybody has Pro. */
-  readonly stripe: { readonly provider: Provider; readonly webhookSecret: string } | undefined;
+  readonly stripe?: { readonly provider: Provider; readonly webhookSecret: string } | undefined;
   /** The private key that signs statements; undefined if the service makes none. */
-  readonly statementKey: KeyObject | undefined;
-  /** What is done for a team, one after another. */
+  readonly statementKey?: KeyObject | undefined;
+}
+
+export interface Billing extends BillingSettings {
+  /** One for each team: its subscription is read and changed by one request after another. */
   readonly turns: Turns;
-  /** Tells the operators of the service. */
+  /** Tells the operators of the service what they should look at. */
   warn(message: string): void;
+  /** Tells the operators of the service what failed. */
   failed(message: string, error: unknown): void;
 }
 
+export function openBilling(settings: BillingSettings = {}, log: ServiceLog): Billing {
+  return {
+    ...settings,
+    turns: new Turns(),
+    warn: (message) => log.warn(message),
+    failed: (message, error) => log.error(message, error),
+  };
+}
+
 /** Runs what has the same name one after another. */
-export class Turns {
+class Turns {
   readonly #last = new Map<string, Promise<unknown>>();
 
   async run<T>(name: string, act: () => Promise<T>): Promise<T> {

@@ -24,7 +24,7 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * What the service asks Stripe for. Each rejects with an RpcError `unavailable` if Stripe does not answer or refuses.
+ * The requests of the service to Stripe. Each rejects with an RpcError `unavailable` if Stripe does not answer or refuses.
  */
 export interface Provider {
   /** Makes the customer of a team and returns its id. The same key gives the same customer. */

@@ -1,7 +1,7 @@
 import { createHmac, timingSafeEqual } from "node:crypto";
 
 /** How far the time of a signature may be from ours, either way. */
-export const SIGNATURE_MS = 5 * 60_000;
+const SIGNATURE_MS = 5 * 60_000;
 
 /** The longest header that is looked at: Stripe sends one signature for each secret that is valid, two at most. */
 const MAX_HEADER = 2_000;

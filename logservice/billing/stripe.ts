@@ -117,7 +117,7 @@ function readSubscription(read: Stripe.Subscription): ReadSubscription {
   };
 }
 
-/** What Stripe may add one day is not Pro, and not ended. */
+/** A status that Stripe adds one day is not Pro, and not ended. */
 function statusOf(text: string): ReadSubscription["status"] {
   if (text === "incomplete_expired") return "canceled";
   return STATUSES.find((one) => one === text) ?? "paused";
@@ -129,7 +129,7 @@ const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 const isMissing = (error: unknown) => (error as { code?: unknown }).code === "resource_missing";
 
-/** What the log says is in the cause; the answer names no detail of the operator's account. */
+/** The log says what is in the cause; the answer names no detail of the operator's account. */
 function refusalOf(what: string, error: unknown, key: string): RpcError {
   const { type, statusCode, requestId, message } = error as Partial<Stripe.errors.StripeError>;
   const said = String(message ?? error).replaceAll(key, "****");

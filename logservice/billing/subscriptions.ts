@@ -46,7 +46,7 @@ const isOld = ({ status, customer_id, read_at }: SubscriptionRow, nowMs: number)
 /** The subscription as clients see it. */
 export function subscriptionIn(team: string, row: SubscriptionRow | undefined, nowMs: number): Subscription {
   const { status = "none", past_due_since: pastDueSince = "", ends_at = "" } = row ?? {};
-  const edition = editionOf({ status, pastDueSince }, nowMs);
+  const edition = editionOf(status, pastDueSince, nowMs);
   return { team_id: team, provider: "stripe", status, edition, ...(ends_at !== "" && { ends_at }) };
 }
 
@@ -85,10 +85,10 @@ export async function readAgain(
   return service.records.db.transaction().execute((db) => keepRead(db, service, { row, read, address: "" }));
 }
 
-export interface Read {
+export interface SubscriptionRead {
   /** The record as it was before. */
   readonly row: SubscriptionRow;
-  /** What the provider answered; undefined if the customer was deleted. */
+  /** The answer of the provider; undefined if the customer was deleted. */
   readonly read: readonly ReadSubscription[] | undefined;
   /** The network address of who sent the webhook, if one did. */
   readonly address: string;
@@ -98,7 +98,7 @@ export interface Read {
 export async function keepRead(
   db: Kysely<Tables>,
   { billing, nowMs }: Pick<BillingService, "billing" | "nowMs">,
-  { row, read, address }: Read,
+  { row, read, address }: SubscriptionRead,
 ): Promise<SubscriptionRow> {
   const at = new Date(nowMs()).toISOString();
   const { team_id } = row;
@@ -122,7 +122,7 @@ export async function keepRead(
 /** The record of what was read. */
 function changeOf(row: SubscriptionRow, read: readonly ReadSubscription[] | undefined): SubscriptionChange {
   const best = (read ?? []).reduce<ReadSubscription | undefined>(
-    (found, one) => (found === undefined || isBetter(one, found) ? one : found),
+    (first, one) => (first === undefined || isBetter(one, first) ? one : first),
     undefined,
   );
   if (best === undefined)

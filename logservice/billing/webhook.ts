@@ -93,14 +93,14 @@ async function receiveEvent(
 ): Promise<void> {
   const { records, billing, nowMs } = service;
   const { db } = records;
-  const known = customer === "" ? undefined : await subscriptionOfCustomer(db, customer);
-  if (known === undefined) {
+  const record = customer === "" ? undefined : await subscriptionOfCustomer(db, customer);
+  if (record === undefined) {
     // Other products of the operator may be sold by the same account.
     if (type.startsWith("customer.subscription."))
       billing.warn(`Stripe tells of a subscription of a customer that no team has (${customer}, event ${id})`);
     return;
   }
-  const team = known.team_id;
+  const team = record.team_id;
   await billing.turns.run(team, async () => {
     const row = await subscriptionOfCustomer(db, customer);
     if (row === undefined || (await isEventNoted(db, id))) return;

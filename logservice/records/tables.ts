@@ -324,7 +324,7 @@ export interface SessionRow {
   last_used_at: string;
 }
 
-/** What a team pays for, as it was read from the provider last. Stays when the team is removed. */
+/** The subscription of a team, as it was read from the provider last. Stays when the team is removed. */
 export interface SubscriptionRow extends Changed {
   team_id: string;
   /** The team at the provider; "" after it was deleted there. */

@@ -11,7 +11,7 @@ const STATUS: Readonly<Record<Subscription["status"], string>> = {
   canceled: "The subscription has ended.",
 };
 
-/** What the page says about a subscription, and what an owner may do with it. */
+/** The words of the page about a subscription, and what an owner may do with it. */
 export interface SubscriptionState {
   readonly edition: string;
   readonly text: string;

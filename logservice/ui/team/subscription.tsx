@@ -15,7 +15,7 @@ import { subscriptionState } from "./subscription-state.ts";
 /** Whoever comes back from paying may be here before the provider has told the service. */
 const REFRESH_MS = 5_000;
 
-/** What the team pays for. Cards are typed on the provider's pages, never here. */
+/** The subscription of the team. Cards are typed on the provider's pages, never here. */
 export function Subscription() {
   const loaded = useLoaded((signal) => call("get_subscription", {}, { signal }), []);
   useEvery(REFRESH_MS, () => {

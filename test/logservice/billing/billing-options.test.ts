@@ -1,4 +1,4 @@
-// What an operator says about payments: rows of flags and secrets, and the command itself.
+// The settings of payments: rows of flags and secrets, and the command itself.
 import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";

@@ -246,7 +246,7 @@ t.test("webhooks that are not believed change nothing", async (t) => {
     ["no JSON", { body: "{" }, /not an event/],
     ["null", { body: "null" }, /not an event/],
   ];
-  const asked = stripe.requests.length;
+  const requests = stripe.requests.length;
   for (const [name, sent, message] of rows) {
     const { status, json } = await deliver(event, sent);
     t.equal(status, 400, name);
@@ -255,7 +255,7 @@ t.test("webhooks that are not believed change nothing", async (t) => {
   const huge = await deliver(event, { body: JSON.stringify({ ...event, more: "x".repeat(600_000) }) });
   t.equal(huge.status, 413);
   t.equal((await service.send({ method: "GET", path: "/billing/webhook" })).status, 405);
-  t.equal(stripe.requests.length, asked, "and Stripe is asked for nothing");
+  t.equal(stripe.requests.length, requests, "and Stripe is asked for nothing");
   t.equal(await standing(), "none free");
   t.equal(service.logged.length, 1, "said once an hour");
   t.match(service.logged[0], /^a webhook was refused: Stripe-Signature: is missing/);
@@ -308,9 +308,9 @@ t.test("webhooks come twice, at once, late and in any order", async (t) => {
   const held = new Promise<void>((resolve) => {
     release = resolve;
   });
-  let asked = 0;
+  let reading = 0;
   stripe.before = async () => {
-    if (++asked === 1) await held;
+    if (++reading === 1) await held;
   };
   const next = stripe.setStatus(subscription!, "past_due");
   const both = [deliver(last), deliver(next), deliver(next), deliver(last)];
@@ -320,7 +320,7 @@ t.test("webhooks come twice, at once, late and in any order", async (t) => {
     (await Promise.all(both)).map(({ status }) => status),
     [200, 200, 200, 200],
   );
-  t.equal(asked, 2, "each event once");
+  t.equal(reading, 2, "each event once");
   t.equal(await standing(), "canceled free");
 
   pass(40 * DAY_MS);
@@ -356,16 +356,16 @@ t.test("a webhook that is lost is made up for within a day", async (t) => {
   stripe.setStatus(subscription!, "unpaid");
   pass(DAY_MS - 1);
   t.equal(await standing(), "active pro");
-  const asked = stripe.requests.length;
+  const requests = stripe.requests.length;
   pass(1);
   stripe.failures = [500];
   t.equal(await standing(), "active pro", "Stripe does not answer");
   t.equal(await standing(), "active pro", "and is left alone for a while");
-  t.equal(stripe.requests.length, asked + 1);
+  t.equal(stripe.requests.length, requests + 1);
   pass(10 * 60_000);
   const [one, other] = await Promise.all([standing(), standing()]);
   t.same([one, other], ["unpaid free", "unpaid free"]);
-  t.equal(stripe.requests.length, asked + 2, "asked once");
+  t.equal(stripe.requests.length, requests + 2, "asked once");
   t.match(service.logged, [/^a subscription could not be read again/]);
   t.equal((await rpc("get_subscription")).status, 200);
 });
@@ -373,10 +373,10 @@ t.test("a webhook that is lost is made up for within a day", async (t) => {
 t.test("a team has one customer, one page to pay on and one subscription", async (t) => {
   const { service, stripe, rpc, deliverAll, standing, owner } = await openShop(t);
   const second = await service.person("bob@example.com", "owner", TEAM);
-  const asked = await Promise.all([owner, second, owner, second].map((token) => rpc("add_subscription", token)));
-  t.equal(new Set(asked.map(({ json }) => json.url)).size, 1);
+  const pagesOfAll = await Promise.all([owner, second, owner, second].map((token) => rpc("add_subscription", token)));
+  t.equal(new Set(pagesOfAll.map(({ json }) => json.url)).size, 1);
   t.same([stripe.customers.size, stripe.sessions.length], [1, 1]);
-  const { url } = asked[0]!.json;
+  const { url } = pagesOfAll[0]!.json;
 
   // Another price of the operator, or another address of the service: the page of before is closed.
   const provider = openStripe({ key: STRIPE_KEY, price: "price_other", url: stripe.url });

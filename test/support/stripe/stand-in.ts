@@ -64,7 +64,7 @@ export interface SeenRequest {
   readonly key: string | undefined;
 }
 
-/** What a request answers: a status and an object. */
+/** The answer to a request: a status and an object. */
 type Answered = readonly [status: number, body: object];
 
 export class StripeStandIn {
@@ -99,14 +99,14 @@ export class StripeStandIn {
     const failed = this.failures.shift();
     if (failed !== undefined) return failure(failed, "api_error", "an error of the stand-in");
     const sent = JSON.stringify([seen.method, pathname, form]);
-    const known = key === undefined || seen.method === "GET" ? undefined : this.#keys.get(key);
-    if (known !== undefined && known.sent !== sent)
+    const earlier = key === undefined || seen.method === "GET" ? undefined : this.#keys.get(key);
+    if (earlier !== undefined && earlier.sent !== sent)
       return failure(
         400,
         "idempotency_error",
         "Keys for idempotent requests can only be used with the same parameters",
       );
-    if (known !== undefined) return known.answer;
+    if (earlier !== undefined) return earlier.answer;
     const answer = this.#route(seen);
     if (key !== undefined) this.#keys.set(key, { sent, answer });
     return answer;
@@ -231,7 +231,7 @@ export class StripeStandIn {
     return subscription;
   }
 
-  /** What has become due by now: subscriptions that end, and invoices. */
+  /** Does what has become due by now: ends subscriptions, makes invoices. */
   turn(): void {
     for (const subscription of this.subscriptions.values()) {
       const { customer, items, cancel_at_period_end: isEnding } = subscription;
@@ -321,8 +321,8 @@ function metadataOf(form: SeenRequest["form"]): Record<string, string> {
 }
 
 /** A refusal of a parameter that is not known. */
-function knows(form: SeenRequest["form"], known: RegExp): Answered | undefined {
-  const unknown = Object.keys(form).find((name) => !known.test(name));
+function knows(form: SeenRequest["form"], parameters: RegExp): Answered | undefined {
+  const unknown = Object.keys(form).find((name) => !parameters.test(name));
   if (unknown === undefined) return undefined;
   return failure(400, "invalid_request_error", `Received unknown parameter: ${unknown}`);
 }
