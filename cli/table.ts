@@ -391,6 +391,11 @@ export const TABLE = {
       "--sms <file>": "Provider of text messages for alerts, as JSON (or set TOOL_SMS)",
       "--pagerduty-url <url>": "Where alerts reach PagerDuty, if not https://events.pagerduty.com",
       "--allow-private-targets": "Let alerts call private addresses and plain http",
+      "--billing <provider>":
+        "Who is paid: none, stripe (default: none); secrets: TOOL_STRIPE_KEY, TOOL_STRIPE_WEBHOOK_SECRET",
+      "--stripe-price <id>": "Price at Stripe that teams subscribe to",
+      "--stripe-url <url>": "Address of Stripe's API, for tests",
+      "--statement-key <file>": "Ed25519 key (PEM) that signs which edition a team may use",
     },
     examples: [
       "service start --data /var/lib/logs",

@@ -2,6 +2,7 @@
 // store, which takes longest to load, is loaded by the functions that need it.
 export { addOwner, type PrintedLink, signInLinks } from "./admin/accounts.ts";
 export { BACKUP_LIST } from "./admin/backup-list.ts";
+export type { BillingOptions } from "./admin/billing.ts";
 export { type CheckReport, checkDataDirectory, type Finding } from "./admin/check.ts";
 export { type Copied, type CopyOptions, checkBackup, copyDataDirectory } from "./admin/copy.ts";
 export { createDataDirectory } from "./admin/create.ts";

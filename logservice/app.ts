@@ -5,6 +5,7 @@ import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
 import { networkOf } from "./access/client-address.ts";
 import type { Needed } from "./authenticate.ts";
+import { WEBHOOK_PATH, webhookAnswer } from "./billing/webhook.ts";
 import { RpcError } from "./error.ts";
 import { exportAnswer, teamOfExport } from "./export/route.ts";
 import { runHandler } from "./http/exchange.ts";
@@ -45,6 +46,9 @@ export function createApp(service: Service, options: AppOptions): RequestHandler
   get("/tail", { name: "tail", needed: "events:read", answer: tailAnswer(state) });
   const answerExport = exportAnswer({ service, stopping, inTurn, addressOf, stalledMs: limits.stalledMs });
   get("/export", { name: "export", needed: "events:read", answer: answerExport, teamOf: teamOfExport });
+
+  app.post(WEBHOOK_PATH, webhookAnswer(state));
+  app.all(WEBHOOK_PATH, onlyBy("POST"));
 
   const ofPages = {
     ...{ service, version, log, addressOf, onlyBy },

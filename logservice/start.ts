@@ -10,6 +10,7 @@ import type { SignUp } from "./account/sign-up.ts";
 import { unsentMails } from "./account/unsent-mails.ts";
 import { Evaluator } from "./alerts/evaluator.ts";
 import { createApp } from "./app.ts";
+import { type BillingSettings, openBilling } from "./billing/billing.ts";
 import type { EventsStore } from "./events/store.ts";
 import type { ServiceLog } from "./http/exchange.ts";
 import { type ListenOptions, listen } from "./http/server.ts";
@@ -55,6 +56,8 @@ export interface StartOptions {
   readonly mailer?: Mailer | undefined;
   readonly oidc?: (redirectUrl: string, clock: Clock) => OidcSignIn;
   readonly trusted?: readonly Network[] | undefined;
+  /** How the service is paid, and what signs statements; it needs no subscription unless told otherwise. */
+  readonly billing?: BillingSettings;
   /** How alerts are delivered; to public targets alone unless told otherwise. */
   readonly notify?: NotifySettings;
   /** Whether alerts are evaluated and delivered, as they are unless told otherwise. */
@@ -131,7 +134,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const exportTickets = new ExportTickets();
   const openExports = new OpenExports(limits, stopping.signal, clock);
   const work = { records, events, exchanges, appends, exportTickets, openExports, teamLimits: limits };
-  const service = { ...work, account, deliveries, evaluator, testing, notifies, region, clock, nowMs: clock.nowMs };
+  const parts = { account, billing: openBilling(options.billing, log), deliveries, evaluator, testing, notifies };
+  const service = { ...work, ...parts, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });
   const isShared = (one: string) => isSharedAddress(one, trusted);
   const addressOf = (request: IncomingMessage) => clientAddressOf(request, trusted);

@@ -1,4 +1,4 @@
-// The libraries that only a log service needs, some of them only with mail or an OpenID provider, each in a small file of its
+// The libraries that only a log service needs, some of them only with mail, an OpenID provider or payments, each in a small file of its
 // own: no other command has Node scan them.
 import { join } from "node:path";
 import { build } from "./esbuild.mjs";
@@ -8,6 +8,7 @@ const LIBRARIES = {
   kysely: "{ DEFAULT_MIGRATION_TABLE, Kysely, Migrator, SqliteDialect }",
   nodemailer: "{ createTransport }",
   "openid-client": "*",
+  stripe: "{ Stripe }",
 };
 
 /** Writes each into a file. */
@@ -47,7 +48,7 @@ export function serviceLibrariesIn(folder) {
   return {
     name: "service-libraries-by-path",
     setup(pluginBuild) {
-      pluginBuild.onResolve({ filter: /^(?:kysely|nodemailer|openid-client)$/ }, ({ path }) => ({
+      pluginBuild.onResolve({ filter: /^(?:kysely|nodemailer|openid-client|stripe)$/ }, ({ path }) => ({
         path: `${folder}/${path}.cjs`,
         external: true,
       }));

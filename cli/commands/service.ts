@@ -15,6 +15,7 @@ import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { type FailedResult, refused } from "../refused.ts";
+import { billingOptions, wrongBillingFlags } from "../service/billing-options.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
 import { flagPeriod } from "../service/flag-period.ts";
 import { peopleOptions, wrongPeopleFlags } from "../service/people-options.ts";
@@ -85,7 +86,7 @@ const STOP_MS = 9_500;
 export async function start(context: Context, flags: Options<"service start">): Promise<number> {
   return onDataDirectory(context, flags, async (folder) => {
     const { io } = context;
-    const wrong = wrongPeopleFlags(flags);
+    const wrong = wrongPeopleFlags(flags) ?? wrongBillingFlags(flags);
     if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
     const address = parseAddress(flags.address ?? DEFAULT_ADDRESS);
     if (address === undefined) {
@@ -130,6 +131,7 @@ export async function start(context: Context, flags: Options<"service start">): 
       say: (line) => void context.say(line),
       people,
       notify,
+      billing: billingOptions(flags, io.env, context.directory),
       limits: limits.value,
       hstsSeconds: hsts.value === undefined ? undefined : Math.floor(hsts.value / 1000),
       signInCommand: signInCommand("<email>", flags.data ?? folder),

@@ -2,6 +2,7 @@ import { rm } from "node:fs/promises";
 import { join } from "node:path";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { systemClock } from "../../grammar/units/clock.ts";
+import { ProviderFailure } from "../billing/provider.ts";
 import { OperatorError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
@@ -16,6 +17,7 @@ import { projectNames } from "../records/projects.ts";
 import { damagedRows } from "../records/row-sums.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
 import { BACKUP_LIST } from "./backup-list.ts";
+import { type BillingOptions, readBilling } from "./billing.ts";
 import {
   EVENTS_FOLDER,
   openServiceRecords,
@@ -34,6 +36,7 @@ export interface ServeCommandOptions
   readonly morePorts: number;
   readonly people: PeopleOptions;
   readonly notify: NotifyOptions;
+  readonly billing: BillingOptions;
   /** The command to type on this machine for a link to sign in, for people who have no other way. */
   readonly signInCommand: string;
   readonly nowMs: () => number;
@@ -46,6 +49,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   const { folder, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
+  const { billing, lines } = await readBilling(options.billing, { host: options.host, publicUrl: people.publicUrl });
   await requireDataDirectory(folder);
   await refuseLostEvents(folder);
   const open = await makePrivate(folder);
@@ -60,6 +64,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
     throw error;
   });
   if (!records.isShared) say(NOT_SHARED);
+  for (const line of lines) say(line);
   for (const line of await peopleWarnings(records, options)) say(line);
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
@@ -69,11 +74,25 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   const clock = { ...systemClock, nowMs };
   const log = {
     error: (message: string, error: unknown) => say(`error: ${message}: ${textOf(error)}`),
+    warn: (message: string) => say(`warn: ${message}`),
   };
   try {
     return await listening(options, (port) =>
       startService({
-        ...{ host: options.host, port, records, events, version, tls, hstsSeconds, log, clock, notify, limits },
+        ...{
+          host: options.host,
+          port,
+          records,
+          events,
+          version,
+          tls,
+          hstsSeconds,
+          log,
+          clock,
+          notify,
+          limits,
+          billing,
+        },
         ...people,
       }),
     );
@@ -87,9 +106,9 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
 const NOT_SHARED =
   "warn: the disk is so full that other commands cannot open the records: make room, and start the service again to use them";
 
-/** A mail server that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
+/** A mail server or Stripe that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
 function textOf(error: unknown): string {
-  if (error instanceof MailFailure || isOfFullDisk(error)) return error.message;
+  if (error instanceof MailFailure || error instanceof ProviderFailure || isOfFullDisk(error)) return error.message;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 

@@ -9,6 +9,8 @@ import { sendError, writeErrorResponse } from "./send.ts";
 export interface ServiceLog {
   /** Reports a failure to the operators of the service. */
   error(message: string, error: unknown): void;
+  /** Says what needs somebody to look at it, though nothing failed here. */
+  warn(message: string): void;
 }
 
 /** A request and its response, and what running them needs. */

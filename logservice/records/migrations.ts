@@ -12,6 +12,7 @@ import { ALERTING } from "./alerting-migration.ts";
 import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
+import { SUBSCRIPTIONS } from "./subscriptions-migration.ts";
 import type { Tables } from "./tables.ts";
 import { UNPROVEN } from "./unproven-migration.ts";
 import { WATCHED_DISK } from "./watched-disk-migration.ts";
@@ -169,4 +170,6 @@ const LATER = {
   "2026-12-phone-numbers": NUMBERS,
   "2026-12-row-sums": ROW_SUMS,
   "2026-12-watched-disk": WATCHED_DISK,
+  // Kysely runs them in the order of their names.
+  "2027-01-subscriptions": SUBSCRIPTIONS,
 } satisfies Record<string, Migration>;

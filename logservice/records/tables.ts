@@ -1,4 +1,4 @@
-import type { AuditEntry } from "../../schema/rpc.generated.ts";
+import type { AuditEntry, Subscription } from "../../schema/rpc.generated.ts";
 
 /** The tables for Kysely. Booleans are 0 and 1, lists are JSON, times RFC 3339. */
 export interface Tables {
@@ -20,6 +20,8 @@ export interface Tables {
   invites: InviteRow;
   sign_ins: SignInRow;
   sessions: SessionRow;
+  subscriptions: SubscriptionRow;
+  billing_events: BillingEventRow;
 }
 
 interface Changed {
@@ -320,4 +322,28 @@ export interface SessionRow {
   unproven: number;
   created_at: string;
   last_used_at: string;
+}
+
+/** The subscription of a team, as it was read from the provider last. Stays when the team is removed. */
+export interface SubscriptionRow extends Changed {
+  team_id: string;
+  /** The team at the provider; "" after it was deleted there. */
+  customer_id: string;
+  /** Counts the customers that the team has had. */
+  customer_number: number;
+  /** "" before the first one. */
+  subscription_id: string;
+  status: Subscription["status"];
+  /** Since when a payment is missing, or "". */
+  past_due_since: string;
+  /** When it ends, if it was cancelled, or "". */
+  ends_at: string;
+  /** When it was read from the provider, or "". */
+  read_at: string;
+}
+
+/** An event of the provider that was dealt with. */
+export interface BillingEventRow {
+  id: string;
+  at: string;
 }

@@ -6,6 +6,7 @@ import type { OpenExchanges } from "../access/open-exchanges.ts";
 import { requireStillGranted } from "../access/still-granted.ts";
 import type { Account } from "../account/account.ts";
 import type { Evaluator } from "../alerts/evaluator.ts";
+import type { Billing } from "../billing/billing.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { DeliveryQueue } from "../notify/delivery-queue.ts";
 import type { DeliveryOutcome } from "../notify/send.ts";
@@ -34,6 +35,7 @@ export interface Service {
   /** The files that are being sent. */
   readonly openExports: OpenExports;
   readonly account: Account;
+  readonly billing: Billing;
   /** Delivers what alerts tell. */
   readonly deliveries: Pick<DeliveryQueue, "kick" | "metrics">;
   readonly testing: {

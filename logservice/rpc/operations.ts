@@ -12,7 +12,7 @@ import { members } from "./members.ts";
 import { notifications } from "./notifications.ts";
 import { projects } from "./projects.ts";
 import { searches } from "./searches.ts";
-import { subscription } from "./subscription.ts";
+import { subscriptions } from "./subscriptions.ts";
 import { teams } from "./teams.ts";
 import { tokens } from "./tokens.ts";
 
@@ -32,7 +32,7 @@ const handlers: Handlers = {
   ...teams,
   ...members,
   ...ciTokens,
-  ...subscription,
+  ...subscriptions,
 };
 
 /** The operations, each of which tells its handler its name. */

@@ -1,3 +1,4 @@
+import { requireNoSubscription } from "../billing/subscriptions.ts";
 import { RpcError } from "../error.ts";
 import { teamsOf } from "../records/people.ts";
 import { hasProjects } from "../records/projects.ts";
@@ -39,6 +40,7 @@ export const teams: Handlers<"get_teams" | "add_team" | "update_team" | "remove_
       if (await hasProjects(db, team_id)) throw new RpcError("conflict", "the team has projects: remove them first");
       if ((await db.selectFrom("teams").select("id").execute()).length === 1)
         throw new RpcError("conflict", "this is the only team of the service: it stays");
+      await requireNoSubscription(db, service, team_id);
       const members = await listMembers(db, team_id);
       await removeTeam(db, team_id);
       for (const member of members) await endIfTeamless(db, member);

@@ -885,7 +885,10 @@ t.test("no request line ends the service or fails in it", async (t) => {
 
 t.test("what a handler throws is answered and told", async (t) => {
   const lines: string[] = [];
-  const log = { error: (message: string, error: unknown) => lines.push(`${message}: ${(error as Error).message}`) };
+  const log = {
+    error: (message: string, error: unknown) => lines.push(`${message}: ${(error as Error).message}`),
+    warn: (message: string) => lines.push(message),
+  };
   const server = createServer((request, response) =>
     runHandler({ request, response, log, clock: systemClock }, () => {
       if (request.url === "/half") response.write("half");

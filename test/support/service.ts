@@ -90,7 +90,7 @@ export async function startTestService(
     readonly account?: Partial<
       Pick<
         StartOptions,
-        "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "port" | "tls" | "hstsSeconds"
+        "publicUrl" | "signUp" | "mailer" | "oidc" | "trusted" | "host" | "port" | "tls" | "hstsSeconds" | "billing"
       >
     >;
   } = {},
@@ -120,6 +120,7 @@ export async function startTestService(
       error(message, error) {
         if (error !== NO_MAIL) logged.push(`${message}: ${(error as Error).stack}`);
       },
+      warn: (message) => void logged.push(message),
     },
   });
   let closing: Promise<void> | undefined;

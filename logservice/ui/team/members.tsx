@@ -6,12 +6,13 @@ import { WhenLoaded } from "../kit/state.tsx";
 import { CiTokens } from "./ci-tokens.tsx";
 import { People } from "./people.tsx";
 import { RoleTable } from "./role-table.tsx";
+import { Subscription } from "./subscription.tsx";
 import { TeamSettings } from "./team-settings.tsx";
 
 /** How often the people are asked for while the page is looked at. */
 const REFRESH_MS = 15_000;
 
-/** The team: who is in it and who is invited, what each may do, its CI tokens, its name. */
+/** The team: who is in it and who is invited, what each may do, its CI tokens, its subscription, its name. */
 export function Members() {
   const members = useLoaded(async (signal) => (await call("get_members", {}, { signal })).members, []);
   // Somebody may accept an invite meanwhile.
@@ -24,6 +25,7 @@ export function Members() {
       <WhenLoaded of={members}>{(all) => <People members={all} reload={members.load} />}</WhenLoaded>
       <RoleTable />
       {mayDo("team:write") && <CiTokens />}
+      <Subscription />
       <TeamSettings members={members.value.value ?? []} />
     </div>
   );

@@ -24,6 +24,7 @@ const ABILITIES: readonly { readonly text: string; readonly scope: Scope | TeamS
   { text: "API tokens and the audit", scope: "tokens:write" },
   { text: "Invite and remove members up to admin, CI tokens, the team's name", scope: "team:write" },
   { text: "Add and remove owners, remove the team", scope: "team:owner" },
+  { text: "Subscribe, change the card, end the subscription", scope: "billing:write" },
 ];
 
 /** A row for each thing to do, with the roles that may. */

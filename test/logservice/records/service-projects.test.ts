@@ -198,10 +198,12 @@ t.test("a migration that was ended half way is done again", async (t) => {
   before.exec(readFileSync(join(root, "test/fixtures/records-2026-01.sql"), "utf8"));
   before.exec(`alter table projects add column events_key text not null default ''`);
   before.exec(`create table accepted_losses (id text primary key, at text not null)`);
+  before.exec(`create table billing_events (id text primary key, at text not null)`);
   before.close();
   const service = await startTestService(t, { directory });
   t.equal(await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: "shop" }), "shop");
   t.equal(await eventsKeyOf(service.records.db, { team_id: FIRST_TEAM, id: "api" }), "api");
+  t.same(await service.records.db.selectFrom("subscriptions").selectAll().execute(), []);
 });
 
 t.test("no append outlives the removal of its project", async (t) => {

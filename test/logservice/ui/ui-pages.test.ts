@@ -21,8 +21,9 @@ import { totalUsage, usageByDay, withoutEmptyRuns } from "../../../logservice/ui
 import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
 import { matchingDestinations } from "../../../logservice/ui/shell/found-places.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
+import { subscriptionState } from "../../../logservice/ui/team/subscription-state.ts";
 import { toolConfigOf } from "../../../logservice/ui/team/tool-config.ts";
-import type { AuditEntry, Member, Search } from "../../../schema/rpc.generated.ts";
+import type { AuditEntry, Member, Search, Subscription } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 
 t.test("a title names the page first, then the project or team", (t) => {
@@ -202,6 +203,27 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "/tail", result: "unauthorized" }, "tried /tail without a valid sign-in or token"],
   ];
   for (const [part, text] of rows) t.equal(sentenceText(sentenceOf(entry(part))), text, JSON.stringify(part));
+  t.end();
+});
+
+t.test("what an owner may do with a subscription", (t) => {
+  const ends_at = "2026-02-01T00:00:00.000Z";
+  const rows: readonly [Pick<Subscription, "status" | "edition" | "ends_at">, buttons: string, text: RegExp][] = [
+    [{ status: "none", edition: "free" }, "Free: subscribe", /no subscription/],
+    [{ status: "active", edition: "pro" }, "Pro: card, end", /is active/],
+    [{ status: "active", edition: "pro", ends_at }, "Pro: subscribe, card", /was ended, and runs until/],
+    [{ status: "past_due", edition: "pro" }, "Pro: card, end", /change the card/],
+    [{ status: "past_due", edition: "free" }, "Free: card, end", /change the card/],
+    [{ status: "past_due", edition: "free", ends_at }, "Free: subscribe, card", /change the card/],
+    [{ status: "incomplete", edition: "free" }, "Free: subscribe, card, end", /subscribe again/],
+    [{ status: "canceled", edition: "free" }, "Free: subscribe", /has ended/],
+  ];
+  for (const [part, buttons, text] of rows) {
+    const state = subscriptionState({ team_id: "acme", provider: "stripe", ...part });
+    const shown = [state.canSubscribe && "subscribe", state.canChangeCard && "card", state.canEnd && "end"];
+    t.equal(`${state.edition}: ${shown.filter(Boolean).join(", ")}`, buttons, JSON.stringify(part));
+    t.match(state.text, text);
+  }
   t.end();
 });
 
