@@ -80,6 +80,12 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   );
   t.match(broken.stderr, /^ {4}Error: Cannot find module 'express'$/m);
   t.equal(await page(), "Orders", "what was before");
+  t.match((await run("deploys")).stdout, /^staging {2}3 .* did not start$/m);
+  const { apps } = JSON.parse((await run("sandbox", "--format", "json")).stdout);
+  t.same(
+    apps[0].stages.map(({ stage }: { stage: string }) => stage),
+    ["staging"],
+  );
   t.match(await run("deploy", "--no-check"), { code: 0 });
   const unavailable = await sandbox.ask("orders", "staging", "/api/orders/42");
   t.equal(unavailable.status, 503);
