@@ -1,5 +1,6 @@
 import type { ACM } from "@aws-sdk/client-acm";
 import type { APIGateway } from "@aws-sdk/client-api-gateway";
+import type { CloudControl } from "@aws-sdk/client-cloudcontrol";
 import type { CloudFormation } from "@aws-sdk/client-cloudformation";
 import type { CloudWatch } from "@aws-sdk/client-cloudwatch";
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
@@ -30,6 +31,7 @@ export interface Cloud {
   /** Listens to all clients; the returned function stops it. */
   onThrottling(listener: ThrottlingListener): () => void;
   lambda(): Promise<Lambda>;
+  cloudControl(): Promise<CloudControl>;
   cloudFormation(): Promise<CloudFormation>;
   logs(): Promise<CloudWatchLogs>;
   s3(options?: { readonly accelerate?: boolean }): Promise<S3>;
@@ -112,6 +114,8 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
         return Account!;
       }),
     lambda: () => client("lambda", async () => new (await import("@aws-sdk/client-lambda")).Lambda(common)),
+    cloudControl: () =>
+      client("cloudControl", async () => new (await import("@aws-sdk/client-cloudcontrol")).CloudControl(common)),
     cloudFormation: () =>
       client("cloudFormation", async () => new (await import("@aws-sdk/client-cloudformation")).CloudFormation(common)),
     logs: () =>

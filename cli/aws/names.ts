@@ -44,6 +44,9 @@ export function commitAlias(stage: string, ref: string): string {
 
 export const commitAliasPrefix = (stage: string) => `commit-${stage}-`;
 
+/** Marks a version that failed its check. The name of no stage begins with a digit. */
+export const failedAlias = (version: string) => `${version}-did-not-start`;
+
 /** Tags of everything that is created, so that it can be found, counted and billed by app. */
 export const TAGS = {
   app: "tool:app",

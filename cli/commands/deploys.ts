@@ -28,6 +28,13 @@ export async function deploys(context: Context, { stage, sandbox }: Options<"dep
   });
 }
 
+const STATES: Readonly<Record<Deployment["state"], string>> = {
+  current: "current",
+  previous: "previous",
+  kept: "",
+  failed: "did not start",
+};
+
 function renderTable(deployments: readonly Deployment[]): string {
   const head = ["STAGE", "VERSION", "COMMIT", "AUTHOR", "DATE", ""];
   const rows = deployments.map(({ stage, version, commit, author, date, state }) => [
@@ -36,7 +43,7 @@ function renderTable(deployments: readonly Deployment[]): string {
     commit ?? "-",
     author ?? "-",
     `${date.slice(0, 10)} ${date.slice(11, 16)} UTC`,
-    state === "kept" ? "" : state,
+    STATES[state],
   ]);
   const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
   return [head, ...rows]

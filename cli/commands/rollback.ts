@@ -22,6 +22,11 @@ export async function rollback(context: Context, options: Options<"rollback">): 
       return EXIT.ok;
     }
     await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
+    if (result.wasFailed) {
+      await context.say(
+        `version ${result.version} did not start when it was deployed: another rollback restores version ${result.previousVersion}`,
+      );
+    }
     if (result.differingVariables.length > 0) {
       await context.say(
         `it has the variables of its own deploy; other than version ${result.previousVersion} had: ${shortList(result.differingVariables)}`,

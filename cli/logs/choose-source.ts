@@ -9,8 +9,9 @@ import { followFiles, type OnRead, readFailureReason, readRotated, readStreamLin
 import type { Chosen, EntrySource } from "./source.ts";
 
 /**
- * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file and nothing is followed;
- * the log of the deployed app, merged with the development log; the development log alone.
+ * Chooses the first that applies: `--file`; `--service`; `--sandbox`; stdin, if it is a FIFO or a regular file and nothing is
+ * followed; the log of the deployed app, merged with the development log if the app is not in the sandbox; the development
+ * log alone.
  */
 export async function chooseSource(
   context: Context,
@@ -25,14 +26,14 @@ export async function chooseSource(
     /** The address of a log service; empty for none. */
     readonly service: string;
     readonly project: string;
-    /** Whether the deployed app is the one in the sandbox. */
+    /** Whether `--sandbox` names the log of the app in the sandbox. */
     readonly sandbox: boolean;
   },
 ): Promise<Chosen> {
   const { files, follow, sinceMs } = request;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
   if (request.service !== "") return (await import("./service-source.ts")).serviceSource(context, request);
-  if (!follow && stdinHoldsData()) {
+  if (!follow && !request.sandbox && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
       ok: true,

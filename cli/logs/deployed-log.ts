@@ -24,17 +24,20 @@ export interface DeployedLogRequest {
 const DAY_MS = 24 * 60 * 60 * 1000;
 
 /**
- * The log of the deployed app, with the development log between its lines where there is one. Undefined where there are no
- * credentials, or nothing was deployed: then the development log is all there is.
+ * The log of the deployed app, with the development log between its lines where there is one; that of the sandbox alone, as
+ * the two would be hard to tell apart on one machine. Undefined where there are no credentials, or nothing was deployed: then
+ * the development log is all there is, which `--sandbox` never reads.
  */
 export async function deployedSource(
   context: Context,
   request: DeployedLogRequest,
-  development: EntrySource | undefined,
+  local: EntrySource | undefined,
 ): Promise<EntrySource | undefined> {
   const { io, directory } = context;
-  if (!existsSync(join(directory, "tool.json"))) return undefined;
-  if (!usesSandbox(context, request.sandbox) && !(await hasCredentials(io.env))) return undefined;
+  if (!existsSync(join(directory, "tool.json")) && !request.sandbox) return undefined;
+  const isSandbox = usesSandbox(context, request.sandbox);
+  if (!isSandbox && !(await hasCredentials(io.env))) return undefined;
+  const development = isSandbox ? undefined : local;
   const { readConfigFile } = await import("../config-file.ts");
   const file = await context.attempt(readConfigFile(context));
   // The problems were printed. The development log can be read all the same, where no other one was asked for.
@@ -70,7 +73,7 @@ export async function deployedSource(
     first = await lines.next();
   } catch (error) {
     if (!(error instanceof PlatformError)) throw error;
-    if (error.code === "logs/not-deployed" && sandbox !== undefined && development === undefined) {
+    if (error.code === "logs/not-deployed" && isSandbox && (request.sandbox || local === undefined)) {
       return context.fail(`${config.name} is not deployed in the sandbox`, "tool deploy --sandbox deploys it");
     }
     if (error.code === "logs/not-deployed") return undefined;

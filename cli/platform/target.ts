@@ -41,7 +41,10 @@ export interface DeployTarget {
   rollback(request: RollbackRequest, options: Watched): Promise<RollbackResult>;
   /** All deployments that are kept, newest first. */
   deploys(options: Watched): Promise<readonly Deployment[]>;
-  /** Removes the oldest deployments of a stage beyond `retain`; never the current or the previous one. */
+  /**
+   * Removes the oldest deployments of a stage beyond `retain`; never the current or the previous one. Those that did not
+   * start are removed in any case.
+   */
   prune(request: { readonly stage: string; readonly retain: number }, options: Watched): Promise<PruneResult>;
   /** The URL of the stage; undefined if it was never deployed. */
   url(stage: string, options: Watched): Promise<string | undefined>;
@@ -111,6 +114,8 @@ export interface RollbackResult {
   readonly previousVersion: string;
   /** `unchanged`: it was already active. */
   readonly outcome: "rolled-back" | "unchanged";
+  /** Whether the version did not start when it was deployed. The rollback removes the mark that says so. */
+  readonly wasFailed: boolean;
   /** Variables whose values differ between the two deployments, by name only. */
   readonly differingVariables: readonly string[];
 }
@@ -122,7 +127,8 @@ export interface Deployment {
   readonly author: string | undefined;
   /** RFC 3339. */
   readonly date: string;
-  readonly state: "current" | "previous" | "kept";
+  /** `failed`: it did not start when it was deployed, so that the stage never got it. */
+  readonly state: "current" | "previous" | "kept" | "failed";
 }
 
 export interface PruneResult {

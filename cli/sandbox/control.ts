@@ -71,8 +71,8 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
     const stagesOf = new Map<string, Set<string>>();
     for (const { service } of world.everywhere("lambda")) {
       for (const { name, aliases } of service.state.functions.values()) {
-        // Aliases of earlier deployments have the stage's name and more.
-        const stages = [...aliases.keys()].filter((alias) => !/-previous$|^commit-/.test(alias));
+        // Aliases of earlier deployments have the name of the stage and more, marks of versions begin with their number.
+        const stages = [...aliases.keys()].filter((alias) => !/-previous$|^commit-|^\d/.test(alias));
         if (stages.length > 0) stagesOf.set(name, new Set([...(stagesOf.get(name) ?? []), ...stages]));
       }
     }

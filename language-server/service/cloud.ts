@@ -1,5 +1,13 @@
 /** The kinds of names in an AWS account that a tool.json may hold. */
-export const CLOUD_KINDS = ["certificates", "layers", "roles", "stages", "zones"] as const;
+export const CLOUD_KINDS = [
+  "certificates",
+  "layers",
+  "roles",
+  "security-groups",
+  "stages",
+  "subnets",
+  "zones",
+] as const;
 
 export type CloudKind = (typeof CLOUD_KINDS)[number];
 
@@ -19,6 +27,8 @@ export interface CloudName {
   readonly name: string;
   /** A few words to show beside it. */
   readonly detail?: string;
+  /** The VPC of a subnet or a security group, if the account tells: those of one function are of the same. */
+  readonly network?: string;
 }
 
 export interface CloudAnswer {

@@ -1,9 +1,12 @@
 // Completion with names of the user's AWS account: by the clock, by consent, and as the stand-in of the cloud has them.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { json } from "node:stream/consumers";
 import { ACM } from "@aws-sdk/client-acm";
 import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { Route53 } from "@aws-sdk/client-route-53";
-import t from "tap";
+import t, { type Test } from "tap";
 import { writeZip } from "../../cli/artifact/zip.ts";
 import { accountNames } from "../../cli/aws/look-up.ts";
 import { systemClock } from "../../grammar/units/clock.ts";
@@ -32,9 +35,20 @@ const NAMES: Readonly<Record<CloudQuestion["kind"], readonly CloudName[]>> = {
   certificates: [{ name: "shop.example.org" }, { name: "api.example.com" }],
   layers: [{ name: LAYER, detail: "sharp" }, { name: LAYER.replace("eu-west-1", "us-west-2") }],
   roles: [{ name: ROLE }],
+  "security-groups": [
+    { name: "sg-aaaa1111", network: "vpc-1" },
+    { name: "sg-bbbb2222", network: "vpc-2" },
+    { name: "sg-cccc3333" },
+  ],
   stages: [
     { name: "beta", detail: "deployed, version 4" },
     { name: "production", detail: "deployed, version 9" },
+  ],
+  subnets: [
+    { name: "subnet-aaaa1111", network: "vpc-1", detail: "private, vpc-1" },
+    { name: "subnet-bbbb2222", network: "vpc-1" },
+    { name: "subnet-cccc3333", network: "vpc-2" },
+    { name: "subnet-dddd4444" },
   ],
   zones: [{ name: "example.com" }, { name: "example.org" }],
 };
@@ -70,7 +84,29 @@ t.test("names of the account are offered where they may be, before examples", as
     ['{ "name": "app", "stages": { "|" } }', ["beta", "production"]],
     ['{ "name": "app", "dns": { "|" } }', ["example.com", "example.org"]],
   ];
-  for (const [marked, offered, not = []] of rows) {
+  const network = (subnets: string, groups: string, app = '"name": "app"') =>
+    `{ ${app}, "function": { "vpc": { "subnets": [${subnets}], "security_groups": [${groups}] } } }`;
+  const [one, two, other, unknown] = NAMES.subnets.map(({ name }) => name) as [string, string, string, string];
+  const [group, otherGroup, unknownGroup] = NAMES["security-groups"].map(({ name }) => name) as [
+    string,
+    string,
+    string,
+  ];
+  const ofNetworks: typeof rows = [
+    [network('"|"', '"sg-0123abcd"'), [one, two, other, unknown]],
+    // Those of one function are of the same VPC, and each only once.
+    [network(`"${one}", "|"`, '"sg-0123abcd"'), [two, unknown], [one, other]],
+    [network('"|"', `"${otherGroup}"`), [other, unknown], [one, two]],
+    [network(`"${other}"`, '"|"'), [otherGroup, unknownGroup], [group]],
+    [network(`"${unknown}"`, '"|"'), [group, otherGroup, unknownGroup]],
+    [
+      `{ "name": "app", "stages": { "beta": { "function": { "vpc": { "subnets": ["|"], "security_groups": ["${group}"] } } } } }`,
+      [one, two],
+      [other],
+    ],
+    [network('"|"', '"sg-0123abcd"', '"name": "app", "regions": ["eu-*"]'), [], [one]],
+  ];
+  for (const [marked, offered, not = []] of [...rows, ...ofNetworks]) {
     const { items, document, labels } = labelsAt(marked, AGREED);
     for (const name of offered) {
       t.ok(labels.includes(name), `${marked}: ${name}`);
@@ -84,6 +120,15 @@ t.test("names of the account are offered where they may be, before examples", as
     for (const name of not) t.notOk(labels.includes(name), `${marked}: not ${name}`);
     t.same(labelsAt(marked, CLIENT).questions, [], "nobody is asked without consent");
   }
+  t.same(
+    labelsAt(network('"|"', `"${group}"`), AGREED).questions.map(({ kind }) => kind),
+    ["subnets", "security-groups"],
+    "of other ids the account tells the VPC",
+  );
+  t.same(
+    labelsAt(network('"|"', ""), AGREED).questions.map(({ kind }) => kind),
+    ["subnets"],
+  );
   const [beta] = labelsAt('{ "name": "app", "stages": { "|" } }', AGREED).items.filter(({ label }) => label === "beta");
   t.equal(beta!.detail, "deployed, version 4");
   t.ok(labelsAt("stage = |", AGREED, "query").labels.includes("beta"), "in a query");
@@ -167,6 +212,43 @@ t.test("what the account has, of the stand-in of the cloud", async (t) => {
   t.same(await ask({ kind: "certificates", region }), [{ name: "api.example.com", detail: "has a certificate" }]);
   t.same(await ask({ kind: "stages", app: "never", region }), []);
 
+  const { env: networkEnv, questions } = await startCloudControl(t, {
+    "AWS::EC2::Subnet": [
+      [
+        {
+          Identifier: "subnet-aaaa1111",
+          Properties:
+            '{"SubnetId":"subnet-aaaa1111","VpcId":"vpc-1","CidrBlock":"10.0.1.0/24","AvailabilityZone":"eu-west-1a","Tags":[{"Key":"Name","Value":"private"}]}',
+        },
+      ],
+      [
+        { Identifier: "subnet-bbbb2222", Properties: '{"SubnetId":"subnet-bbbb2222"}' },
+        { Identifier: "subnet-cccc3333", Properties: "null" },
+        { Identifier: "subnet-dddd4444", Properties: '{"Tags":[' },
+      ],
+    ],
+    "AWS::EC2::SecurityGroup": [
+      [
+        { Identifier: "sg-aaaa1111", Properties: '{"GroupName":"database","VpcId":"vpc-1"}' },
+        { Identifier: "sg-bbbb2222" },
+      ],
+    ],
+  });
+  const networks = (kind: "subnets" | "security-groups") =>
+    accountNames({ kind, region }, { env: { ...env, ...networkEnv }, clock: systemClock, signal });
+  const detail = "a subnet of the account";
+  t.same(await networks("subnets"), [
+    { name: "subnet-aaaa1111", detail: "private, 10.0.1.0/24, eu-west-1a, vpc-1", network: "vpc-1" },
+    { name: "subnet-bbbb2222", detail },
+    { name: "subnet-cccc3333", detail },
+    { name: "subnet-dddd4444", detail },
+  ]);
+  t.same(await networks("security-groups"), [
+    { name: "sg-aaaa1111", detail: "database, vpc-1", network: "vpc-1" },
+    { name: "sg-bbbb2222", detail: "a security group of the account" },
+  ]);
+  t.same(questions, ["AWS::EC2::Subnet", "AWS::EC2::Subnet 1", "AWS::EC2::SecurityGroup"]);
+
   const run = (input: string, more = {}) => tool(["lsp", "--look-up"], { stdin: input, env: { ...env, ...more } });
   t.same(JSON.parse((await run('{"kind":"zones"}')).stdout), [
     { name: "example.com", detail: "a zone of the account" },
@@ -201,3 +283,24 @@ t.test("what the account has, of the stand-in of the cloud", async (t) => {
     client.child.kill();
   }
 });
+
+type Page = readonly { readonly Identifier: string; readonly Properties?: string }[];
+
+/** The Cloud Control API, which lists resources of a type in pages. The stand-in of the cloud does not have it. */
+async function startCloudControl(t: Test, resources: Readonly<Record<string, readonly Page[]>>) {
+  const questions: string[] = [];
+  const server = createServer(async (request, response) => {
+    const { TypeName, NextToken } = (await json(request)) as { TypeName: string; NextToken?: string };
+    questions.push([TypeName, NextToken].filter((word) => word !== undefined).join(" "));
+    const pages = resources[TypeName] ?? [];
+    const next = Number(NextToken ?? 0) + 1;
+    const isRight = request.headers["x-amz-target"] === "CloudApiService.ListResources";
+    response.writeHead(isRight ? 200 : 400, { "content-type": "application/x-amz-json-1.0" });
+    const page = { TypeName, ResourceDescriptions: pages[next - 1], NextToken: pages[next] && String(next) };
+    response.end(JSON.stringify(page));
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => server.close());
+  const { port } = server.address() as AddressInfo;
+  return { env: { TOOL_AWS_ENDPOINT: `http://127.0.0.1:${port}` }, questions };
+}

@@ -50,6 +50,13 @@ function ofResult(version: VersionToCheck, result: CheckResult): CheckOutcome {
   };
 }
 
+const CANNOT_RUN = "deploy/cannot-run";
+
+/** Whether `checkVersion` threw it for a version whose app cannot be reached. */
+export function isCannotRun(error: unknown): boolean {
+  return error instanceof PlatformError && error.code === CANNOT_RUN;
+}
+
 type Answer =
   | { readonly kind: "result"; readonly result: CheckResult }
   /** The function ended, or did not start. */
@@ -108,7 +115,7 @@ function cannotRun(
     `tool deploy ${stage} --no-check deploys it without this check`,
   ];
   return new PlatformError(
-    "deploy/cannot-run",
+    CANNOT_RUN,
     `version ${version} cannot run, so ${state}: ${plainLine(reason)}`,
     hint.join("\n"),
   );

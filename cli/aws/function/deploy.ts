@@ -25,7 +25,8 @@ import {
 import { packVariables, SNAPSHOT_VARIABLE, type Snapshot } from "../variables/pack.ts";
 import { type StoredSnapshot, storeSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
-import { checkVersion } from "./check.ts";
+import { type CheckOutcome, checkVersion, isCannotRun } from "./check.ts";
+import { markFailed, unmarkFailed } from "./failed-mark.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
 import { createFunction, type Published, updateFunction } from "./publish.ts";
@@ -172,7 +173,7 @@ export async function deployStage(
   const isActive = isRestored || (isSame && record?.policy === wanted.policy);
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
-  let isNew = false;
+  let origin: Published["origin"] | undefined;
   if (isSame && (!isActive || readsSnapshots)) await roleArn();
   if (!isSame) {
     const existing = record === undefined ? await ownFunction(lambda, name, written.name, signal) : {};
@@ -215,18 +216,17 @@ export async function deployStage(
           note,
         };
         const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
-        isNew = created !== undefined;
         return created ?? updateFunction(lambda, publication);
       },
       (published) => `version ${published.version}, ${humanBytes(artifact.bytes)}`,
     );
-    ({ version, accountId } = published);
+    ({ version, accountId, origin } = published);
     // A prune that ran meanwhile may have taken it for one that nobody names.
     await ensureSnapshot();
   }
 
   // A function that was just created has its tags already.
-  if (!isNew && record?.tags !== tags) {
+  if (origin !== "created" && record?.tags !== tags) {
     const arn = `arn:${partition(cloud.region)}:lambda:${cloud.region}:${accountId}:function:${name}`;
     const wanted = functionTags(written.name, written.tags);
     await phase("tags", async () => {
@@ -238,9 +238,9 @@ export async function deployStage(
     });
   }
 
-  const check = () =>
-    checkVersion(lambda, { functionName: name, version, stage, isFirst: alias === undefined, signal });
+  const check = () => checkNew(lambda, { stage, alias, record, commit, name, own: { version, ...wanted }, signal });
   const checked = checks && !isSame ? await phase("check", check, ({ text }) => text) : undefined;
+  if (origin === "reused") await unmarkFailed(aliases, version);
 
   const before = numbered(alias?.FunctionVersion);
   const previous = before === version ? record?.previous : before;
@@ -277,7 +277,7 @@ export async function deployStage(
     version,
     commit: commit?.ref,
     url: endpoint?.url ?? cloud.sandbox?.urlOf(written.name, stage) ?? stageEndpoint(next.api!, cloud.region, stage),
-    outcome: isActive ? "unchanged" : alias === undefined || isNew ? "created" : "updated",
+    outcome: isActive ? "unchanged" : alias === undefined || origin === "created" ? "created" : "updated",
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: [
@@ -354,6 +354,37 @@ async function ownFunction(
   );
 }
 
+/** Checks a version that the stage is to get, and marks it if it cannot run. */
+async function checkNew(
+  lambda: Lambda,
+  {
+    stage,
+    alias,
+    record,
+    commit,
+    name,
+    own,
+    signal,
+  }: StageLook & {
+    readonly commit: Commit | undefined;
+    readonly name: string;
+    readonly own: DeployRecord;
+    readonly signal: AbortSignal;
+  },
+): Promise<CheckOutcome> {
+  const { version } = own;
+  try {
+    return await checkVersion(lambda, { functionName: name, version, stage, isFirst: alias === undefined, signal });
+  } catch (error) {
+    // One that the stage has, or had before, did start once.
+    const isUnproven = version !== alias?.FunctionVersion && version !== record?.previous;
+    if (isCannotRun(error) && isUnproven) {
+      await markFailed(aliasesOf(lambda, name, signal), { ...own, ...(commit && authorship(commit)) });
+    }
+    throw error;
+  }
+}
+
 /** Moves the stage's alias: the one moment in which the stage changes. */
 async function activate(
   aliases: Aliases,
@@ -380,6 +411,8 @@ async function activate(
     );
   }
 }
+
+const authorship = ({ sha, author }: Commit) => ({ sha, ...(author !== undefined && { author }) });
 
 /** Updates the other aliases, which name versions for users and protect them from removal. */
 async function updateOtherAliases(
@@ -411,7 +444,7 @@ async function updateOtherAliases(
     all.push(follow(previousAlias(stage), previous, record, before?.previous === undefined ? "absent" : "present"));
   }
   if (commit !== undefined) {
-    const record = { ...own, sha: commit.sha, ...(commit.author !== undefined && { author: commit.author }) };
+    const record = { ...own, ...authorship(commit) };
     all.push(follow(commitAlias(stage, commit.ref), version, record, "absent"));
   }
   await Promise.all(all);

@@ -3,7 +3,15 @@ import type { ListObjectsV2CommandOutput } from "@aws-sdk/client-s3";
 import type { Watched } from "../../platform/progress.ts";
 import type { Deployment, PruneResult } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
-import { accountOf, bucketName, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import {
+  accountOf,
+  bucketName,
+  commitAliasPrefix,
+  failedAlias,
+  functionName,
+  previousAlias,
+  stageAlias,
+} from "../names.ts";
 import { readSnapshotName } from "../variables/pack.ts";
 import { removeSnapshots } from "../variables/snapshots.ts";
 import { aliasesOf, isNotFound } from "./aliases.ts";
@@ -20,9 +28,7 @@ export async function listDeployments(
     const { TOOL_STAGE = "", TOOL_COMMIT } = version.Environment?.Variables ?? {};
     const number = version.Version!;
     const author = aliases
-      .filter(
-        ({ FunctionVersion, Name }) => FunctionVersion === number && Name?.startsWith(commitAliasPrefix(TOOL_STAGE)),
-      )
+      .filter(({ FunctionVersion, Name }) => FunctionVersion === number && isOfVersion(Name, TOOL_STAGE, number))
       .map(({ Description }) => readRecord(Description, number)?.author)
       .find((name) => name !== undefined);
     return {
@@ -38,7 +44,8 @@ export async function listDeployments(
 
 /**
  * Removes all but the newest `retain` deployments of a stage: the aliases of their commits, the versions, and the archives
- * and snapshots of variables that no remaining version needs.
+ * and snapshots of variables that no remaining version needs. Versions that did not start take nobody's place: they are
+ * removed, except for the function's last version, which a deploy of the same app may be about to use again.
  */
 export async function pruneStage(
   cloud: Cloud,
@@ -52,14 +59,16 @@ export async function pruneStage(
   const ofStage = versions.filter(({ Environment }) => Environment?.Variables?.TOOL_STAGE === stage);
   const ownAliases = aliasesOf(lambda, name, signal);
   const removed: string[] = [];
-  let kept = 0;
+  let retained = 0;
   for (const { Version } of ofStage) {
     const version = Version!;
     const naming = aliases.filter(({ FunctionVersion }) => FunctionVersion === version);
     // An alias that was created by hand protects its version, too.
-    const isFree = naming.every((alias) => alias.Name?.startsWith(commitAliasPrefix(stage)));
-    if (kept < retain || !isFree || stateOf(aliases, stage, version) !== "kept") {
-      kept++;
+    const isFree = naming.every(({ Name }) => isOfVersion(Name, stage, version));
+    const state = stateOf(aliases, stage, version);
+    const isKept = state === "failed" ? version === versions[0]!.Version : retained < retain || state !== "kept";
+    if (isKept || !isFree) {
+      if (state !== "failed") retained++;
       continue;
     }
     for (const alias of naming) await ignoringAbsence(ownAliases.remove(alias.Name!));
@@ -78,7 +87,12 @@ export async function pruneStage(
     const named = async () => (await readAll(lambda, app, signal)).versions.map((one) => one.Environment?.Variables);
     await removeSnapshots({ ssm: await cloud.ssm(), app, signal, clock: cloud.clock }, { named, youngMs: YOUNG_MS });
   }
-  return { stage, removed, kept };
+  return { stage, removed, kept: ofStage.length - removed.length };
+}
+
+/** Whether an alias says something about one version only: its commit, or that it did not start. */
+function isOfVersion(alias: string | undefined, stage: string, version: string): boolean {
+  return alias === failedAlias(version) || alias?.startsWith(commitAliasPrefix(stage)) === true;
 }
 
 function stateOf(aliases: readonly AliasConfiguration[], stage: string, version: string): Deployment["state"] {
@@ -87,7 +101,8 @@ function stateOf(aliases: readonly AliasConfiguration[], stage: string, version:
   if (current?.FunctionVersion === version) return "current";
   const record = readRecord(current?.Description, current?.FunctionVersion);
   const previous = record?.previous ?? alias(previousAlias(stage))?.FunctionVersion;
-  return previous === version ? "previous" : "kept";
+  if (previous === version) return "previous";
+  return alias(failedAlias(version))?.FunctionVersion === version ? "failed" : "kept";
 }
 
 /** Newest first, without $LATEST and without versions that the tool did not publish. */

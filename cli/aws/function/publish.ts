@@ -26,6 +26,8 @@ export interface Publication {
 
 export interface Published {
   readonly version: string;
+  /** `reused`: an update that changes neither code nor configuration gives the last version again. */
+  readonly origin: "created" | "updated" | "reused";
   readonly functionArn: string;
   readonly accountId: string;
 }
@@ -62,7 +64,7 @@ export async function createFunction(lambda: Lambda, publication: Publication): 
         ),
       { ...roleWait(publication), signal, clock: publication.clock },
     );
-    return finish(lambda, publication, created);
+    return { ...(await finish(lambda, publication, created)), origin: "created" };
   } catch (error) {
     if ((error as Error).name === "ResourceConflictException") return undefined;
     throw error;
@@ -91,7 +93,8 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
       const isOurs =
         published.CodeSha256 === sha256Base64 && hasEnvironment(settings, published.Environment?.Variables);
       if (!isOurs) throw new ChangedMeanwhile();
-      return finish(lambda, publication, published);
+      const isReused = ready.CodeSha256 === sha256Base64 && (existing !== undefined || isOlder(published, ready));
+      return { ...(await finish(lambda, publication, published)), origin: isReused ? "reused" : "updated" };
     },
     {
       isWorthAnother: ({ name }) =>
@@ -103,6 +106,11 @@ export async function updateFunction(lambda: Lambda, publication: Publication): 
       clock: publication.clock,
     },
   );
+}
+
+/** The unpublished function was configured just now: a version that was modified before that is not new. */
+function isOlder(version: FunctionConfiguration, configured: FunctionConfiguration): boolean {
+  return Date.parse(version.LastModified ?? "") < Date.parse(configured.LastModified ?? "");
 }
 
 /** Configures the unpublished function and waits until it is ready. */

@@ -9,6 +9,7 @@ import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias
 import { SNAPSHOT_VARIABLE } from "../variables/pack.ts";
 import { readSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
+import { isMarkedFailed, unmarkFailed } from "./failed-mark.ts";
 import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 
 /**
@@ -58,6 +59,7 @@ export async function rollbackStage(
   const configured = await variables(target.version);
   if (!isUnchanged) await refuseWithoutSnapshot(cloud, app, { stage, version: target.version, configured }, signal);
   let following: Promise<void> | undefined;
+  if (target.isFailed) await unmarkFailed(aliases, target.version);
   if (!isUnchanged) {
     const left = ofVersion(record ?? blankRecord(currentVersion));
     const identity = identityOf(left);
@@ -104,6 +106,7 @@ export async function rollbackStage(
     commit: configured.TOOL_COMMIT,
     previousVersion: currentVersion,
     outcome: isUnchanged ? "unchanged" : "rolled-back",
+    wasFailed: target.isFailed && !isUnchanged,
     // The commit always differs.
     differingVariables: [...names].filter((one) => one !== "TOOL_COMMIT" && mine[one] !== others[one]).sort(),
   };
@@ -149,11 +152,13 @@ async function withSnapshots(
 interface RecordedVersion {
   readonly version: string;
   readonly record: DeployRecord;
+  /** Whether it did not start when it was deployed. */
+  readonly isFailed: boolean;
 }
 
 /**
  * The previous deployment, from the stage's record. The alias is updated a call later and only read for what the record
- * lacks.
+ * lacks. A version that did not start was in no stage, so it is none.
  */
 async function before(
   aliases: Aliases,
@@ -164,7 +169,8 @@ async function before(
   }: { readonly stage: string; readonly currentVersion: string; readonly record: DeployRecord | undefined },
 ): Promise<RecordedVersion> {
   if (record?.previous !== undefined && record.before !== undefined) {
-    return { version: record.previous, record: { ...blankRecord(record.previous), identity: record.before } };
+    const previous = { ...blankRecord(record.previous), identity: record.before };
+    return { version: record.previous, record: previous, isFailed: false };
   }
   const previous = await aliases.get(previousAlias(stage));
   const version = record?.previous ?? numbered(previous?.FunctionVersion);
@@ -175,7 +181,8 @@ async function before(
       "tool deploys lists the deployments",
     );
   }
-  return { version, record: ofVersion(readRecord(previous?.Description, version) ?? blankRecord(version)) };
+  const own = readRecord(previous?.Description, version) ?? blankRecord(version);
+  return { version, record: ofVersion(own), isFailed: false };
 }
 
 /** The deployment that a commit, a tag or a version names. A commit may be shorter or longer than when it was deployed. */
@@ -200,8 +207,10 @@ async function named(
   if (version === undefined) throw unknown;
   let stageOfVersion: string | undefined;
   let code: string | undefined;
+  let isFailed: boolean;
   try {
-    const details = await configuration(version);
+    const [details, isMarked] = await Promise.all([configuration(version), isMarkedFailed(aliases, version)]);
+    isFailed = isMarked;
     stageOfVersion = details.Environment?.Variables?.TOOL_STAGE;
     code = details.CodeSha256;
   } catch (error) {
@@ -215,7 +224,7 @@ async function named(
     );
   }
   const { sha: _, author: __, ...record } = readRecord(alias?.Description, version) ?? blankRecord(version, code);
-  return { version, record };
+  return { version, record, isFailed };
 }
 
 async function abbreviated(

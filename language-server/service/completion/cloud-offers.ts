@@ -19,10 +19,14 @@ export function cloudNamesOf(
   const regions = config.section("regions")?.value;
   const [first] = regions?.type === "array" ? regions.items : [];
   const region = first?.type === "string" && REGIONS.includes(first.value) ? first.value : undefined;
+  // A glob is a region, too, which may not be the one that is asked. Networks do not tell theirs.
+  if (isOfNetwork(kind) && first !== undefined && region === undefined) return NO_NAMES;
   const app = kind === "stages" ? memberText(config.root, "name") : undefined;
   if (kind === "stages" && app === undefined) return NO_NAMES;
   return project.cloudNames({ kind, app, profile: memberText(config.root, "profile"), region });
 }
+
+const isOfNetwork = (kind: CloudKind | undefined) => kind === "subnets" || kind === "security-groups";
 
 /** The kind of names that a string at a place of tool.json is one of. */
 function kindAt({ path, key, kind }: CursorContext): CloudKind | undefined {
@@ -31,6 +35,8 @@ function kindAt({ path, key, kind }: CursorContext): CloudKind | undefined {
   if (path[0] === "function" || (path[0] === "stages" && path[2] === "function")) {
     if (key === "role") return "roles";
     if (kind === "item" && path.at(-1) === "layers") return "layers";
+    if (kind === "item" && path.at(-2) === "vpc" && path.at(-1) === "subnets") return "subnets";
+    if (kind === "item" && path.at(-2) === "vpc" && path.at(-1) === "security_groups") return "security-groups";
   }
   return undefined;
 }
@@ -45,6 +51,9 @@ export function cloudCandidates(
   const kind = kindAt(cursor);
   const { names, isPending } = kind === undefined ? NO_NAMES : cloudNamesOf(kind, document, project, client);
   const { container } = cursor;
+  const networks = isOfNetwork(kind)
+    ? networksBeside(document, cursor, (other) => cloudNamesOf(other, document, project, client))
+    : { ids: new Set<string>(), isPending: false };
   const regions = document.section("regions")?.value;
   const namesRegion = regions?.type === "array" && regions.items.length > 0;
   const siblings =
@@ -57,13 +66,39 @@ export function cloudCandidates(
     .filter(({ name }) => !siblings.includes(name))
     // A glob is a region, too, which may not be the one that was asked.
     .filter(({ name }) => kind !== "layers" || !namesRegion || name.split(":")[3] === regionOf(document))
+    .filter(({ network }) => network === undefined || networks.ids.size === 0 || networks.ids.has(network))
     // An offer is right beside the other member.
     .filter(({ name }) => zone === undefined || isWithin(name, zone))
     .filter(({ name }) => domain === undefined || isWithin(domain, name))
     .map(({ name, detail }): CompletionCandidate => {
       return { label: name, kind: KIND.reference, text: JSON.stringify(name), rank: 0, detail: detail ?? "AWS" };
     });
-  return { candidates, isPending };
+  return { candidates, isPending: isPending || networks.isPending };
+}
+
+/** The VPCs of the other subnets and security groups of the same function. */
+function networksBeside(
+  document: ToolDocument,
+  { path, current }: CursorContext,
+  namesOf: (kind: CloudKind) => CloudAnswer,
+): { readonly ids: ReadonlySet<string>; readonly isPending: boolean } {
+  const { node: vpc } = document.nodeAt(path.slice(0, -1));
+  const lists = [
+    ["subnets", "subnets"],
+    ["security_groups", "security-groups"],
+  ] as const;
+  const beside = lists.map(([key, kind]) => {
+    const list = memberOf(vpc, key)?.value;
+    const items = list?.type === "array" ? list.items : [];
+    const ids = items.flatMap((item) => (item === current || item.type !== "string" ? [] : item.value));
+    // The account is not asked about a list that is empty.
+    const { names, isPending } = ids.length === 0 ? NO_NAMES : namesOf(kind);
+    return { networks: names.flatMap(({ name, network }) => (ids.includes(name) ? (network ?? []) : [])), isPending };
+  });
+  return {
+    ids: new Set(beside.flatMap(({ networks }) => networks)),
+    isPending: beside.some(({ isPending }) => isPending),
+  };
 }
 
 const textIn = (container: CursorContext["container"], key: string) => {

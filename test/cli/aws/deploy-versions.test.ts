@@ -31,6 +31,8 @@ interface Deployed {
   readonly stage?: string;
   readonly commit?: Pick<Commit, "ref" | "sha"> & Partial<Commit>;
   readonly variables?: Readonly<Record<string, string>>;
+  /** The archives hold nothing that could run: a deploy that checks its version fails. */
+  readonly checks?: boolean;
   /** Called between the first look and the rest. */
   readonly meanwhile?: () => Promise<void>;
 }
@@ -48,7 +50,10 @@ async function open(t: Test) {
     cloud,
     lambda,
     watched,
-    async deploy(word: string, { config, stage = "staging", commit, meanwhile, variables = {} }: Deployed = {}) {
+    async deploy(
+      word: string,
+      { config, stage = "staging", commit, checks = false, meanwhile, variables = {} }: Deployed = {},
+    ) {
       const written = { name: "app", ...config } as Config;
       const resolved = withDefaults(written, { env: aws.env });
       const staged = { written: forStage(written, stage), config: forStage(resolved, stage) };
@@ -57,8 +62,7 @@ async function open(t: Test) {
       await meanwhile?.();
       const artifact = { ...archive(word), runtime: "nodejs24.x", wrapper: "/var/task/run", runtimeLayer: undefined };
       const named = commit === undefined ? undefined : { isDirty: false, author: undefined, ...commit };
-      // The archives hold nothing that could run.
-      return deployStage(deploy, { before, artifact, commit: named, variables, checks: false }, watched);
+      return deployStage(deploy, { before, artifact, commit: named, variables, checks }, watched);
     },
     rollback: (to?: string, stage = "staging") => rollbackStage(cloud, "app", { stage, to }, watched),
     prune: (retain: number, stage = "staging") => pruneStage(cloud, "app", { stage, retain }, watched),
@@ -492,6 +496,120 @@ t.test("which deployment is the one before", { buffered: true }, async (t) => {
   await app.lambda.deleteAlias({ FunctionName: "app", Name: "staging-previous" });
   t.match(await app.deploy("three"), { version: "4", previousVersion: "2" });
   t.equal(await app.version("staging-previous"), "2", "by a deploy, too");
+});
+
+t.test("a version that did not start", { buffered: true }, async (t) => {
+  const cannotRun = { code: "deploy/cannot-run" };
+  const commit = (ref: string) => ({ ref, sha: hexOf(ref).slice(0, 40), author: "Ann" });
+  const states = async (app: Awaited<ReturnType<typeof open>>) =>
+    (await app.list()).map(({ version, state, author }) => [version, state, author].filter(Boolean).join(" "));
+  const changes = (app: Awaited<ReturnType<typeof open>>) =>
+    app.aws.journal
+      .calls("lambda")
+      .filter((call) => /(Create|Update|Delete)Alias$/.test(call))
+      .map((call) => call.slice("lambda.".length));
+
+  const app = await open(t);
+  await t.rejects(app.deploy("bad", { checks: true }), cannotRun, "the first of its stage");
+  t.same(await states(app), ["1 failed"]);
+  await t.rejects(app.rollback(), { code: "stage/never-deployed" });
+  await app.deploy("one");
+  await t.rejects(app.rollback(), { code: "rollback/none-before" }, "what did not start is no deployment before");
+  await app.deploy("two");
+  app.aws.journal.clear();
+  await t.rejects(app.deploy("worse", { checks: true, commit: commit("v1") }), cannotRun, "a later one");
+  t.same(changes(app), ["CreateAlias"], "marked by one call");
+  const marked = ["4 failed Ann", "3 current", "2 previous", "1 failed"];
+  t.same(await states(app), marked);
+  await t.rejects(app.deploy("worse", { checks: true, commit: commit("v1") }), cannotRun, "the same once more");
+  t.same(await states(app), marked);
+  t.match(await app.rollback(), { version: "2", previousVersion: "3", wasFailed: false }, "without a name");
+  t.match(await app.rollback(), { version: "3", previousVersion: "2", wasFailed: false }, "and back");
+
+  app.aws.journal.clear();
+  t.match(await app.rollback("4"), { version: "4", previousVersion: "3", wasFailed: true }, "by its number");
+  t.same(changes(app), ["DeleteAlias", "UpdateAlias", "UpdateAlias"]);
+  t.match(await app.rollback(), { version: "3", previousVersion: "4", wasFailed: false });
+  t.same(await states(app), ["4 previous", "3 current", "2 kept", "1 failed"], "the mark is gone");
+  t.match(await app.rollback("4"), { wasFailed: false });
+
+  // Versions that are published again are the same ones, with the same settings or others, which a commit is part of.
+  const rows: [name: string, options: Deployed][] = [
+    ["the code alone", {}],
+    ["settings, too", { config: { environment: { WORD: "six" } }, commit: commit("v2") }],
+  ];
+  for (const [name, options] of rows) {
+    await t.rejects(app.deploy(name, { ...options, checks: true }), cannotRun, name);
+    const { version } = (await app.list())[0]!;
+    app.aws.journal.clear();
+    t.match(await app.deploy(name, options), { version, outcome: "updated" }, `${name}: without the check`);
+    t.equal(changes(app)[0], "DeleteAlias", `${name}: the mark is removed first`);
+    app.aws.journal.clear();
+    await app.deploy(`${name}, again`, options);
+    await app.deploy(`${name}, again`, { ...options, stage: "production" });
+    await app.deploy(`${name}, again`, { ...options, config: { environment: { WORD: "more" } } });
+    t.notOk(changes(app).includes("DeleteAlias"), `${name}: new versions have no mark`);
+    t.same(
+      (await app.list()).filter(({ state }) => state === "failed").map((one) => one.version),
+      ["1"],
+    );
+  }
+
+  // A version that the stage has or had before did start once. Without a record it looks like a new one.
+  const other = await open(t);
+  await other.deploy("one");
+  await other.move("staging", "1", "");
+  await t.rejects(other.deploy("one", { checks: true }), cannotRun);
+  t.same(await states(other), ["1 current"]);
+  const { Aliases } = await other.lambda.listAliases({ FunctionName: "app" });
+  t.same(
+    Aliases!.map(({ Name }) => Name),
+    ["staging"],
+    "no mark",
+  );
+
+  const denied = { code: "AccessDeniedException", message: "no", status: 403 };
+  for (const operation of ["CreateAlias", "DeleteAlias"]) {
+    other.aws.controls.failures.plan({ service: "lambda", operation, error: denied });
+  }
+  await t.rejects(other.deploy("two", { checks: true }), cannotRun, "a mark that cannot be made");
+  t.same(await states(other), ["2 kept", "1 current"]);
+  t.match(await other.deploy("two"), { version: "2", outcome: "updated" }, "nor removed");
+});
+
+t.test("versions that did not start are removed first", { buffered: true }, async (t) => {
+  const app = await open(t);
+  for (const word of ["one", "two", "three", "four"]) {
+    await app.deploy(word);
+    await t.rejects(app.deploy(`not ${word}`, { checks: true }));
+  }
+  // More aliases than one page of them has.
+  for (let i = 0; i < 50; i++) await app.alias(`2-${i}`, "7");
+  const states = async () => (await app.list()).map(({ version, state }) => `${version} ${state}`);
+  t.same(await states(), [
+    "8 failed",
+    "7 current",
+    "6 failed",
+    "5 previous",
+    "4 failed",
+    "3 kept",
+    "2 failed",
+    "1 kept",
+  ]);
+  await app.alias("blue", "4");
+  t.same(await app.prune(3), { stage: "staging", removed: ["6", "2", "1"], kept: 5 }, "they take nobody's place");
+  t.same(
+    await states(),
+    ["8 failed", "7 current", "5 previous", "4 failed", "3 kept"],
+    "but the last one, which may be used again, and what somebody named",
+  );
+  await app.lambda.deleteAlias({ FunctionName: "app", Name: "blue" });
+  t.same(await app.prune(3), { stage: "staging", removed: ["4"], kept: 4 });
+  const { Aliases } = await app.lambda.listAliases({ FunctionName: "app", FunctionVersion: "8" });
+  t.same(
+    Aliases!.map(({ Name }) => Name),
+    ["8-did-not-start"],
+  );
 });
 
 t.test("calls of a deploy", { buffered: true, ...slow() }, async (t) => {

@@ -145,7 +145,7 @@ t.test("a version that cannot run: the stage stays as it was", async (t) => {
   t.match(first.stderr, /^ {4}reading\n/m);
   t.match(first.stderr, /^ {4}Error: DATABASE_URL is not set\n/m);
   t.match(first.stderr, /\n {2}tool deploy staging --no-check deploys it without this check\n$/);
-  t.same(calls(), ["lambda.GetAlias", "lambda.Invoke"]);
+  t.same(calls(), ["lambda.GetAlias", "lambda.Invoke", "lambda.CreateAlias"]);
   t.match(await app.tool(["url"]), { code: 1, stdout: "" }, "the stage does not exist");
 
   app.write({
@@ -167,11 +167,28 @@ t.test("a version that cannot run: the stage stays as it was", async (t) => {
   t.match(missing.stderr, /^ {4}Error: Cannot find module 'express'$/m);
   t.match(await askEndpoint(aws, `${url}x`), { status: 200, body: "staging one /x" });
 
+  const rows = async () => {
+    const { deployments } = parse("deploys", (await app.tool(["deploys", "--format", "json"])).stdout);
+    return deployments.map(({ version, state }: Record<string, string>) => `${version} ${state}`);
+  };
+  t.same(await rows(), ["3 failed", "2 current", "1 failed"]);
+  const table = (await app.tool(["deploys"])).stdout.split("\n").map((line) => line.split(" UTC  ")[1] ?? "");
+  t.same(table, ["", "did not start", "current", "did not start", ""]);
+  t.match(await app.tool(["rollback"]), { code: 1, stderr: "error: staging has no deployment before this one" });
+  t.match(await app.tool(["rollback", "1"]), {
+    code: 0,
+    stdout: "staging is rolled back to version 1, from version 2\n",
+    stderr: "version 1 did not start when it was deployed: another rollback restores version 2\n",
+  });
+  const back = parse("rollback", (await app.tool(["rollback", "--format", "json"])).stdout);
+  t.match(back, { version: "2", wasFailed: false }, "its mark is gone");
+
   aws.journal.clear();
   const unchecked = await app.tool(["deploy", "--no-check"]);
   t.equal(unchecked.code, 0, "--no-check") || t.comment(unchecked.stderr);
   t.match(unchecked.stderr, /^staging is deployed: version 3, before it 2 \(/m);
   t.notOk(aws.journal.calls("lambda").includes("lambda.Invoke"));
+  t.same(await rows(), ["3 current", "2 previous", "1 kept"]);
 });
 
 t.test("answers to the check of a version", async (t) => {

@@ -8,7 +8,7 @@ import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { Ajv } from "ajv";
 import t from "tap";
 import { livingOwnerOf } from "../../../logservice/events/lock.ts";
-import { isRunning, root, tool } from "../../support/cli.ts";
+import { isRunning, root, shell, tool } from "../../support/cli.ts";
 import { copyExample } from "../../support/copy-example.ts";
 import { ask, gone, testSandbox } from "../../support/sandbox.ts";
 import { slow } from "../../support/slow.ts";
@@ -21,6 +21,14 @@ const APP = `require("http").createServer((request, response) => {
   response.end("one " + process.env.TOOL_STAGE + "\\n");
 }).listen(process.env.PORT);
 `;
+
+/** Writes an entry as `tool start` does. */
+function startLocally(app: string) {
+  const fields = { stage: "development", status: 500 };
+  const entry = { timestamp: new Date().toISOString(), level: "error", message: "response", fields };
+  mkdirSync(join(app, ".tool"), { recursive: true });
+  writeFileSync(join(app, ".tool/development.ndjson"), `${JSON.stringify(entry)}\n`);
+}
 
 function makeApp(dir: string, config: object, source = APP): string {
   mkdirSync(dir, { recursive: true });
@@ -52,12 +60,19 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   t.equal((await fetch(`http://127.0.0.1:${port}/_app/orders/staging/api/orders/42`)).status, 200, "by its path");
   t.match(await run("url"), { code: 0, stdout: first.stdout });
 
+  startLocally(app);
   t.match(await sandbox.ask("orders", "staging", "/api/orders/42?fail=1"), { status: 500 });
   const logs = await until("the entry of the failure", async () => {
-    const { stdout } = await run("logs", "status >= 500");
-    return stdout.includes('"status":500') ? stdout : undefined;
+    const outcome = await run("logs", "status >= 500");
+    return outcome.stdout.includes('"stage":"staging"') ? outcome : undefined;
   });
-  t.equal(JSON.parse(logs.trim().split("\n").at(-1)!).fields.stage, "staging", logs);
+  t.equal(logs.stderr, "reading the log of orders in the sandbox\n");
+  const lines = logs.stdout.trim().split("\n");
+  t.same(
+    lines.map((line) => JSON.parse(line).fields.stage),
+    lines.map(() => "staging"),
+    "the log of tool start is another one",
+  );
 
   const same = await run("deploy");
   t.match(same.stderr, /^staging is unchanged in the sandbox: version 1 .*is already active/m);
@@ -80,6 +95,12 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   );
   t.match(broken.stderr, /^ {4}Error: Cannot find module 'express'$/m);
   t.equal(await page(), "Orders", "what was before");
+  t.match((await run("deploys")).stdout, /^staging {2}3 .* did not start$/m);
+  const { apps } = JSON.parse((await run("sandbox", "--format", "json")).stdout);
+  t.same(
+    apps[0].stages.map(({ stage }: { stage: string }) => stage),
+    ["staging"],
+  );
   t.match(await run("deploy", "--no-check"), { code: 0 });
   const unavailable = await sandbox.ask("orders", "staging", "/api/orders/42");
   t.equal(unavailable.status, 503);
@@ -317,9 +338,17 @@ t.test("commands name what to run with the flag that they were given", slow(), a
   const app = makeApp(join(t.testdir(), "app"), { name: "hinted" });
   const url = await sandbox.tool(app, "url", "--sandbox");
   t.match(url.stderr, "\n  tool deploy --sandbox staging deploys it\n");
-  const logs = await sandbox.tool(app, "logs", "--sandbox");
-  t.equal(logs.code, 1);
-  t.match(logs.stderr, "hinted is not deployed in the sandbox\n  tool deploy --sandbox deploys it\n");
+  const isNotThere = "hinted is not deployed in the sandbox\n  tool deploy --sandbox deploys it\n";
+  t.match(await sandbox.tool(app, "logs", "--sandbox"), { code: 1, stdout: "", stderr: isNotThere });
+  startLocally(app);
+  t.match(await sandbox.tool(app, "logs", "--sandbox"), { code: 1, stdout: "", stderr: isNotThere });
+  const piped = await shell("echo piped | tool logs --sandbox", { cwd: app, env: sandbox.env });
+  t.match(piped, { code: 1, stdout: "", stderr: isNotThere }, "nor what is piped in");
+  const local = await tool(["-C", app, "logs"], { env: { ...sandbox.env, TOOL_SANDBOX: "1" } });
+  t.equal(local.code, 0, "by the variable it is all there is") || t.comment(local.stderr);
+  t.match(local, { stdout: /"stage":"development"/, stderr: /^reading .tool\/development.ndjson/ });
+  rmSync(join(app, "tool.json"));
+  t.match(await sandbox.tool(app, "logs", "--sandbox"), { stdout: "", stderr: /tool.json/ });
   writeFileSync(join(app, "tool.json"), JSON.stringify({ name: "hinted", regions: ["eu-west-1"] }));
   t.equal((await sandbox.tool(app, "deploy", "--sandbox")).code, 0);
   writeFileSync(join(app, "tool.json"), JSON.stringify({ name: "hinted", regions: ["us-east-1"] }));
