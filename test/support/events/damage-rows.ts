@@ -51,7 +51,7 @@ const JOURNAL_KINDS: readonly Kind[] = [
   { kind: "the list of folders", path: () => "folders.json", holds: "nothing", isMissed: true },
 ];
 
-/** What is in the folder of a project. */
+/** The files in the folder of a project. */
 const PROJECT_KINDS: readonly Kind[] = [
   { kind: "a manifest", path: (rich) => manifestOf(rich), holds: "nothing", isMissed: true, logged: dirname },
   { kind: "a small segment", path: (rich) => smallOf(rich), holds: "events", isMissed: true },
