@@ -163,11 +163,12 @@ class Release {
 
   /** Builds the bundles for this version; the packages in them. */
   #build(bundles: string, lock: Lock): readonly Component[] {
-    const { root, version, note } = this.#job;
+    const { root, edition, version, note } = this.#job;
     const metafiles = join(this.#work, "metafiles");
     mkdirSync(metafiles);
     note("building the bundles");
-    const env = { ...process.env, TOOL_VERSION: version, TOOL_BUNDLES: bundles, TOOL_METAFILES: metafiles };
+    const release = JSON.stringify({ edition, version });
+    const env = { ...process.env, TOOL_RELEASE: release, TOOL_BUNDLES: bundles, TOOL_METAFILES: metafiles };
     for (const step of ["generate", "bundle", "ui"]) {
       try {
         execFileSync(process.execPath, [`cli/build/${step}.mjs`], {

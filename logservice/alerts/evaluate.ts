@@ -14,6 +14,7 @@ export interface AlertQuestion {
   readonly interval: number;
   /** Whether the evaluator asks it: see EventRange. */
   readonly isEvaluation?: boolean;
+  readonly asker?: EventRange["asker"];
 }
 
 /**
@@ -47,9 +48,19 @@ export async function evaluateSlot(
 const MOST_GROUPS = 100;
 
 /** Events of a slot, as the store takes ranges. */
-export function slotRange({ project, query, interval, isEvaluation = false }: AlertQuestion, slot: number): EventRange {
+export function slotRange(
+  { project, query, interval, isEvaluation = false, asker }: AlertQuestion,
+  slot: number,
+): EventRange {
   const [startMs, stopMs] = [slotStartMs(slot, interval), slotStopMs(slot, interval)];
-  return { project, startMs, stopMs: lastInstantBefore(stopMs), query: query.query, isEvaluation };
+  return {
+    project,
+    startMs,
+    stopMs: lastInstantBefore(stopMs),
+    query: query.query,
+    isEvaluation,
+    ...(asker && { asker }),
+  };
 }
 
 export const missingEvents = (bytes: number): SlotOutcome => ({

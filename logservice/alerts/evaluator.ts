@@ -3,12 +3,12 @@ import type { EventsStore } from "../events/store.ts";
 import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
 import type { Records } from "../records/open.ts";
 import { newId } from "../records/row.ts";
+import { Turns, type TurnTaker } from "../turns/turns.ts";
 import { type AlertQuery, type ReadAlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
 import { DISK_QUERY, freeDisk } from "./disk.ts";
 import { removeOldEpisodes } from "./episodes.ts";
 import { groupValuesOf } from "./group.ts";
-import { ReaderTurns, type TurnTaker } from "./reader-turns.ts";
 import { EVALUATION_MS, Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
@@ -55,7 +55,7 @@ export class Evaluator {
   readonly #readings: Readings;
   /** The alerts that wait, are read or are written, by their id: since when they are due. */
   readonly #busy = new Map<string, number>();
-  readonly #turns = new ReaderTurns<Due>({ readers: READS_AT_ONCE, perProject: PROJECT_READS });
+  readonly #turns = new Turns<Due>({ atOnce: READS_AT_ONCE, perMember: PROJECT_READS });
   readonly #running = new Set<Promise<void>>();
   #evaluations: Evaluation[] = [];
   #writing: Promise<void> | undefined;
@@ -194,7 +194,7 @@ export class Evaluator {
     for (const { alert, first, last } of due) {
       const { id, team_id, events_key } = alert;
       this.#busy.set(id, last < first ? at : evaluatedAtMs(alert, first));
-      this.#turns.add({ team_id, events_key, alert, first, last, groups: states.get(id) ?? new Map() });
+      this.#turns.add({ team: team_id, member: events_key, alert, first, last, groups: states.get(id) ?? new Map() });
     }
     this.#readings.forget();
     this.#next();
@@ -327,7 +327,7 @@ export class Evaluator {
   }
 }
 
-/** An alert with its slots that are due; none if the first one is only to be noted. */
+/** An alert with its slots that are due; none if the first one is only to be noted. It takes turns by team and project. */
 interface Due extends TurnTaker {
   readonly alert: DueAlert;
   readonly first: number;

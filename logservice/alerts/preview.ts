@@ -1,6 +1,6 @@
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
-import type { EventsStore } from "../events/store.ts";
+import type { EventsQuery, EventsStore } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { readAlertQuery } from "./alert-query.ts";
 import { groupValuesOf } from "./group.ts";
@@ -24,6 +24,9 @@ export interface AlertPreview {
   readonly missingBytes: number;
 }
 
+/** From `startMs` to `stopMs` in milliseconds since 1970, and who asks until when. */
+interface PreviewRange extends Pick<EventsQuery, "startMs" | "stopMs" | "signal" | "asker"> {}
+
 /** The most intervals of a range: a week of minutes. */
 const MOST_INTERVALS = 10_080;
 const MOST_EPISODES = 1_000;
@@ -37,7 +40,7 @@ export async function previewAlert(
   events: EventsStore,
   project: string,
   alert: AlertInput,
-  { startMs, stopMs, signal }: { readonly startMs: number; readonly stopMs: number; readonly signal: AbortSignal },
+  { startMs, stopMs, signal, asker }: PreviewRange,
 ): Promise<AlertPreview> {
   const { interval = 5 } = alert;
   const read = readAlertQuery(alert.query ?? "");
@@ -49,7 +52,7 @@ export async function previewAlert(
     const message = `stop: must be at most ${MOST_INTERVALS} intervals after start: send a shorter range`;
     throw new RpcError("invalid", message);
   }
-  const outcomes = await readSlots(events, { project, query, interval }, { first, last }, signal);
+  const outcomes = await readSlots(events, { project, query, interval, asker }, { first, last }, signal);
   const rule: Rule = {
     ...{ operator: alert.operator, threshold: alert.threshold ?? 0, interval, repeat: 0, isMuted: false },
     ...{ for: alert.for ?? 1, recover: alert.recover ?? 1, isCount: query.isCount },

@@ -1,4 +1,5 @@
 import type { Cell, Level, Pipe, Query, RowColumn, TableNotes, Target } from "../../grammar/query/index.ts";
+import type { TurnTaker } from "../turns/turns.ts";
 
 /**
  * Stores the events of all projects. Every answer includes each event whose append was acknowledged before the call.
@@ -69,9 +70,9 @@ export interface EventsStore {
    * Events as they are acknowledged, in that order, from now on, or after the event `afterId` if that one is still in
    * memory (otherwise all events in memory come first, after a `dropped` of unknown number: null). A reader
    * that falls behind is told how many events it missed. Ends when the iterator is returned, the project deleted or the
-   * store closed.
+   * store closed. `asker` is as in EventRange.
    */
-  tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem>;
+  tail(project: string, query: Query | undefined, afterId?: string, asker?: TurnTaker): AsyncIterableIterator<TailItem>;
 
   /** Deletes all events of a project, for good. */
   deleteProject(project: string): Promise<void>;
@@ -134,6 +135,8 @@ export interface EventRange {
   readonly query: Query | undefined;
   /** Whether it is asked for the evaluation of an alert, which the queries of people must not hold up. */
   readonly isEvaluation?: boolean;
+  /** Who asks: teams take turns at what queries share, and so do the tokens of a team. The service itself unless told. */
+  readonly asker?: TurnTaker;
 }
 
 /** The events that a query reads. */

@@ -1,13 +1,13 @@
 import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import type { Limits } from "../limits.ts";
-import { waitForTurn } from "./turn.ts";
+import { type Waiter, waitForTurn } from "../turns/wait-for-turn.ts";
 
 /** Limits the queries of a token that run at once. Others wait for their turn, but not for long. */
 export class QuerySlots {
   readonly #limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">;
   readonly #clock: Clock;
-  readonly #byToken = new Map<string, { running: number; readonly waiting: (() => void)[] }>();
+  readonly #byToken = new Map<string, { running: number; readonly waiting: Set<Waiter> }>();
 
   constructor(limits: Pick<Limits, "queriesPerToken" | "queriesWaitingPerToken" | "holdMs">, clock: Clock) {
     this.#limits = limits;
@@ -27,24 +27,25 @@ export class QuerySlots {
   async #enter(token: string, signal: AbortSignal): Promise<void> {
     const { queriesPerToken, queriesWaitingPerToken, holdMs } = this.#limits;
     const running = `${queriesPerToken} queries of this token are running already`;
-    const slots = this.#byToken.get(token) ?? { running: 0, waiting: [] };
+    const slots = this.#byToken.get(token) ?? { running: 0, waiting: new Set() };
     this.#byToken.set(token, slots);
     if (slots.running < queriesPerToken) {
       slots.running++;
       return;
     }
-    if (slots.waiting.length >= queriesWaitingPerToken) {
+    if (slots.waiting.size >= queriesWaitingPerToken) {
       throw this.#refusal(`${running}, and ${queriesWaitingPerToken} are waiting`);
     }
-    await waitForTurn(slots.waiting, { signal, holdMs, clock: this.#clock, refusal: () => this.#refusal(running) });
+    await waitForTurn(slots.waiting, signal, { holdMs, clock: this.#clock, refusal: () => this.#refusal(running) });
   }
 
   /** Passes the slot on to the next query, so that no new one can take it. */
   #leave(token: string): void {
     const slots = this.#byToken.get(token)!;
-    const next = slots.waiting.shift();
+    const [next] = slots.waiting;
     if (next !== undefined) {
-      next();
+      slots.waiting.delete(next);
+      next.start();
       return;
     }
     slots.running--;

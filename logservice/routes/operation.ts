@@ -2,6 +2,7 @@ import type { Operations } from "../../schema/rpc.generated.ts";
 import { deviceOf } from "../account/pages/device.ts";
 import { sendJson, sendNothing } from "../http/send.ts";
 import { hasSeveralTeams } from "../records/teams.ts";
+import { askerOf } from "../rpc/call.ts";
 import { operations } from "../rpc/operations.ts";
 import { readBody } from "../rpc/read-body.ts";
 import type { GrantedAnswer } from "./exchange.ts";
@@ -35,7 +36,7 @@ export function operationAnswer<Name extends keyof Operations>(
         return inTurn(grant, signal, async (timed) => {
           if (name !== "query") return run(timed);
           const isOnlyTeam = !(await hasSeveralTeams(service.records.db));
-          return statements.run({ token: grant.id, team: grant.team, isOnlyTeam }, timed, () => run(timed));
+          return statements.run({ ...askerOf({ grant }), isOnlyTeam }, timed, () => run(timed));
         });
       }
       if (batchKey === undefined || grant.kind !== "session") return run(signal);

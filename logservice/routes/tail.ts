@@ -1,6 +1,7 @@
 import { RpcError } from "../error.ts";
 import { sendTail } from "../http/tail.ts";
 import { eventsKeyOf } from "../records/projects.ts";
+import { askerOf } from "../rpc/call.ts";
 import { readQuery } from "../rpc/read-range.ts";
 import type { GrantedAnswer } from "./exchange.ts";
 import { requestHeader } from "./headers.ts";
@@ -18,7 +19,7 @@ export function tailAnswer({ service, tails, stopping }: RouteState): GrantedAns
     try {
       const signal = AbortSignal.any([over, stopping]);
       const last = requestHeader(request, "last-event-id") || undefined;
-      await sendTail(response, service.events.tail(key, query, last), signal, service.clock);
+      await sendTail(response, service.events.tail(key, query, last, askerOf({ grant })), signal, service.clock);
     } finally {
       leave();
     }

@@ -14,7 +14,7 @@ import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import { refuseMore } from "../records/team-limits.ts";
 import { firstOwnerOf, teamNamed } from "../records/teams.ts";
-import { type Call, changeRecords, type Handlers, projectOf } from "./call.ts";
+import { askerOf, type Call, changeRecords, type Handlers, projectOf } from "./call.ts";
 import { pageOf, readCursor } from "./page-cursor.ts";
 import { readChanged } from "./read-input.ts";
 import { readRange } from "./read-range.ts";
@@ -112,7 +112,10 @@ export const alerts: Handlers<
     // Slots that are not over cannot be known.
     const stopMs = Math.min(range.stopMs, nowMs());
     const key = await eventsKeyOf(db, projectOf(call, alert.project_id));
-    const preview = await previewAlert(events, key, alert, { startMs, stopMs, signal: call.signal });
+    const preview = await previewAlert(events, key, alert, {
+      ...{ startMs, stopMs, signal: call.signal },
+      asker: askerOf(call),
+    });
     return {
       episodes: preview.episodes.map(({ group, value, triggeredAt, resolvedAt }) => {
         return { group: plainGroup(group), value, triggered_at: triggeredAt, resolved_at: resolvedAt };

@@ -16,6 +16,7 @@ import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import type { TeamLimits } from "../records/team-limits.ts";
+import type { TurnTaker } from "../turns/turns.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
 import type { ExportTickets } from "./export-tickets.ts";
 import type { Printable } from "./json-text.ts";
@@ -143,6 +144,9 @@ export function finishChange(
 export function missingScopes(grant: Grant, scopes: readonly Scope[]): Scope[] {
   return scopes.filter((scope) => !grant.scopes.has(scope));
 }
+
+/** Who takes turns for a request. */
+export const askerOf = ({ grant }: Pick<Call, "grant">): TurnTaker => ({ team: grant.team, member: grant.id });
 
 /** The project of this id in the team that the request is about. */
 export const projectOf = ({ grant }: Pick<Call, "grant">, id: string): ProjectKey => ({ team_id: grant.team, id });

@@ -6,7 +6,7 @@ import type { EventRange, Stats } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { append, inMode, reportOf } from "./append.ts";
-import { type Call, type Handlers, type OperationInput, projectOf, type Service } from "./call.ts";
+import { askerOf, type Call, type Handlers, type OperationInput, projectOf, type Service } from "./call.ts";
 import { JsonText } from "./json-text.ts";
 import { type ReadBatch, readNewEvents } from "./read-events.ts";
 import { readField, readPipes, readRange } from "./read-range.ts";
@@ -63,7 +63,7 @@ export const events: Handlers<
     const { limit = 10_000, project_id } = input;
     const question = readPipes(input);
     const project = await eventsKeyOf(service.records.db, projectOf(call, project_id));
-    const answer = await service.events.aggregate({ ...question, project, limit, signal: call.signal });
+    const answer = await service.events.aggregate({ ...question, project, limit, ...askedBy(call) });
     const { columns, rows, isTruncated, stepMs, notes, stats } = answer;
     const levels = columns.flatMap(({ type }, at) => (type === "level" ? [at] : []));
     return {
@@ -177,8 +177,10 @@ async function rangeOf(
   call: Call,
 ): Promise<EventRange & Pick<Call, "signal">> {
   const range = readRange(input);
-  return { ...range, signal: call.signal, project: await eventsKeyOf(records.db, projectOf(call, input.project_id)) };
+  return { ...range, ...askedBy(call), project: await eventsKeyOf(records.db, projectOf(call, input.project_id)) };
 }
+
+const askedBy = (call: Call) => ({ signal: call.signal, asker: askerOf(call) });
 
 function statsOf({ durationMs, bytesProcessed, answeredFromSummaries, missingBytes }: Stats): WireStats {
   return {

@@ -1,7 +1,7 @@
 import { RpcError } from "../error.ts";
 import { type DiscoveredField, MAX_DISCOVERED_FIELDS } from "../events/store.ts";
 import { eventsKeyOf } from "../records/projects.ts";
-import { type Handlers, projectOf } from "./call.ts";
+import { askerOf, type Handlers, projectOf } from "./call.ts";
 import { readField, readPipelineInput, readRange } from "./read-range.ts";
 
 /** The most rows that stages may give for a file: what `aggregate` answers at once. */
@@ -16,7 +16,7 @@ export const exports: Handlers<"add_export"> = {
     for (const [at, name] of (fieldNames ?? []).entries()) readField(name, `fields[${at}]`);
     const eventsKey = await eventsKeyOf(service.records.db, projectOf(call, project_id));
     const selected = selecting.expr === undefined ? undefined : selecting;
-    const request = { ...times, query: selected, project: eventsKey, signal: call.signal };
+    const request = { ...times, query: selected, project: eventsKey, signal: call.signal, asker: askerOf(call) };
     const isTable = pipes.length > 0;
     if (isTable) {
       if (fieldNames !== undefined)

@@ -45,7 +45,7 @@ function slots(limits: { readonly sqlAtOnce: number; readonly holdMs: number }, 
     clock,
     started,
     ask: (name: string, signal: AbortSignal = never) =>
-      all.run({ token: name[0]!, team: name[0]!, isOnlyTeam }, signal, async () => {
+      all.run({ team: isOnlyTeam ? "only" : name[0]!, member: name[0]!, isOnlyTeam }, signal, async () => {
         started.push(name);
         await new Promise<void>((resolve) => ends.set(name, resolve));
         return name;
@@ -74,7 +74,7 @@ t.test("those that wait are served token after token", async (t) => {
 
 t.test("a team has half of the slots where there are others", async (t) => {
   const rows: [atOnce: number, asks: string, ends: string, started: string][] = [
-    [4, "a1 a2 a3 a4 b1 b2 c1", "a1 b1 a2", "a1 a2 b1 b2 a3 c1 a4"],
+    [4, "a1 a2 a3 a4 b1 b2 c1", "a1 b1 a2", "a1 a2 b1 b2 c1 a3 a4"],
     [4, "a1 a2 a3", "a1", "a1 a2 a3"],
     [3, "a1 a2 b1 c1 c2", "a1", "a1 b1 c1 a2"],
     // One that runs is the least that a team needs, and leaves nothing to others.
@@ -128,7 +128,7 @@ t.test("who waits too long is told to come back; who leaves makes room", async (
 
 t.test("a failed statement gives its slot back", async (t) => {
   const all = new SqlSlots({ sqlAtOnce: 1, holdMs: 100 }, new TestClock());
-  const one = { token: "a", team: "a", isOnlyTeam: false };
+  const one = { team: "a", member: "a", isOnlyTeam: false };
   await t.rejects(
     all.run(one, never, () => Promise.reject(new Error("failed"))),
     /failed/,

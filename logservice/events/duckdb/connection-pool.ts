@@ -1,5 +1,7 @@
 import type { SqlValue } from "../../../grammar/query/sql/condition.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
+import { TurnQueue } from "../../turns/turn-queue.ts";
+import { SERVICE, type TurnTaker } from "../../turns/turns.ts";
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "./duckdb.ts";
 import type { Segment } from "./segment.ts";
 
@@ -9,8 +11,12 @@ export type Columns = readonly (readonly unknown[])[];
 /** Takes rows of an answer, at most SLICE_ROWS at once. The next ones come when it has resolved. */
 export type TakeColumns = (columns: Columns) => void | Promise<void>;
 
-/** Runs statements: see ConnectionPool.run. */
 export interface StatementRunner {
+  /**
+   * Runs a statement and hands over its rows, at most SLICE_ROWS at once, between which others run: a whole answer, and
+   * with long texts even the engine's own chunk of 2,048 rows, would stop the loop.
+   * Rejects with the signal's reason where that is aborted.
+   */
   run(text: string, values: readonly SqlValue[], signal: AbortSignal, take: TakeColumns): Promise<void>;
 }
 
@@ -32,7 +38,8 @@ export class ConnectionPool implements StatementRunner {
   readonly #clock: Clock;
   readonly #mostKeptBytes: number;
   #engine: Engine;
-  readonly #waiting: (() => void)[] = [];
+  /** For each statement a turn, so that a team with many of them delays others by one at most. */
+  readonly #turns = new TurnQueue({ atOnce: MAX_CONNECTIONS });
   /** Questions that are being answered, and those of them whose footers alone are beyond the bound. */
   #questions = 0;
   #large = 0;
@@ -101,7 +108,7 @@ export class ConnectionPool implements StatementRunner {
   }
 
   get #isIdle(): boolean {
-    return this.#questions === 0 && this.#waiting.length === 0 && this.#engine.isIdle && !this.#isClosed;
+    return this.#questions === 0 && this.#turns.running === 0 && !this.#isClosed;
   }
 
   #replaceWhereFull(): void {
@@ -129,15 +136,29 @@ export class ConnectionPool implements StatementRunner {
     this.#nextReplacementMs = Number.NEGATIVE_INFINITY;
   }
 
-  /**
-   * Runs a statement and hands over its rows, at most SLICE_ROWS at once, between which others run: a whole answer, and
-   * with long texts even the engine's own chunk of 2,048 rows, would stop the loop.
-   * Rejects with the signal's reason where that is aborted.
-   */
-  async run(text: string, values: readonly SqlValue[], signal: AbortSignal, take: TakeColumns): Promise<void> {
-    signal.throwIfAborted();
-    const connection = await this.#lend();
-    this.#engine.busy.add(connection);
+  /** Runs a statement of the service itself: see StatementRunner. */
+  run(text: string, values: readonly SqlValue[], signal: AbortSignal, take: TakeColumns): Promise<void> {
+    return this.runnerOf(SERVICE).run(text, values, signal, take);
+  }
+
+  /** Runs the statements of one who asks, each when it is their turn. */
+  runnerOf(asker: TurnTaker): StatementRunner {
+    return {
+      run: async (text, values, signal, take) => {
+        await this.#turns.enter(asker, signal);
+        try {
+          await this.#run(text, values, signal, take);
+        } finally {
+          this.#turns.leave(asker);
+        }
+      },
+    };
+  }
+
+  async #run(text: string, values: readonly SqlValue[], signal: AbortSignal, take: TakeColumns): Promise<void> {
+    const engine = this.#engine;
+    const connection = engine.idle.pop() ?? (await engine.instance.connect());
+    engine.busy.add(connection);
     const interrupt = () => connection.interrupt();
     signal.addEventListener("abort", interrupt, { once: true });
     try {
@@ -158,7 +179,8 @@ export class ConnectionPool implements StatementRunner {
       throw error;
     } finally {
       signal.removeEventListener("abort", interrupt);
-      this.#giveBack(connection);
+      engine.busy.delete(connection);
+      engine.idle.push(connection);
     }
   }
 
@@ -166,37 +188,13 @@ export class ConnectionPool implements StatementRunner {
   async close(): Promise<void> {
     this.#isClosed = true;
     await this.#replacement;
-    while (!this.#engine.isIdle) {
+    while (this.#turns.running > 0) {
       // Again and again: what comes as a statement is about to begin does not stop it.
       for (const connection of this.#engine.busy) connection.interrupt();
       await new Promise((resolve) => setImmediate(resolve));
     }
     await this.#setting.catch(() => {});
     this.#engine.close();
-  }
-
-  async #lend(): Promise<DuckDBConnection> {
-    for (;;) {
-      const engine = this.#engine;
-      const idle = engine.idle.pop();
-      if (idle !== undefined) return idle;
-      if (engine.open < MAX_CONNECTIONS) {
-        engine.open++;
-        try {
-          return await engine.instance.connect();
-        } catch (error) {
-          engine.open--;
-          throw error;
-        }
-      }
-      await new Promise<void>((resolve) => this.#waiting.push(resolve));
-    }
-  }
-
-  #giveBack(connection: DuckDBConnection): void {
-    this.#engine.busy.delete(connection);
-    this.#engine.idle.push(connection);
-    this.#waiting.shift()?.();
   }
 }
 
@@ -205,8 +203,6 @@ class Engine {
   readonly instance: DuckDBInstance;
   readonly idle: DuckDBConnection[] = [];
   readonly busy = new Set<DuckDBConnection>();
-  /** Connections, those that are being opened too. */
-  open = 0;
   keptBytes = 0;
   readonly #control: DuckDBConnection;
   readonly #cachedPaths = new Set<string>();
@@ -215,10 +211,6 @@ class Engine {
   constructor(instance: DuckDBInstance, control: DuckDBConnection) {
     this.instance = instance;
     this.#control = control;
-  }
-
-  get isIdle(): boolean {
-    return this.open === this.idle.length;
   }
 
   keep(path: string, bytes: number): void {

@@ -2,6 +2,7 @@ import { mkdir, rm, statfs } from "node:fs/promises";
 import { join } from "node:path";
 import { compilePredicate, type Query } from "../../../grammar/query/index.ts";
 import type { Clock, Timer } from "../../../grammar/units/clock.ts";
+import { SERVICE, type TurnTaker } from "../../turns/turns.ts";
 import { Appender } from "../append.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Dedup } from "../dedup.ts";
@@ -234,14 +235,19 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     };
   }
 
-  tail(project: string, query: Query | undefined, afterId?: string): AsyncIterableIterator<TailItem> {
+  tail(
+    project: string,
+    query: Query | undefined,
+    afterId?: string,
+    asker: TurnTaker = SERVICE,
+  ): AsyncIterableIterator<TailItem> {
     const { clock } = this.#settings;
     const nowMs = clock.nowMs();
     const memtables = this.#opened.memtables.viewsOf(project).map(({ events }) => events);
     const question = { project, memtables, afterId };
     if (query !== undefined && mayBeSlow(query.expr)) {
       const all = openTail(this.#tails, { ...question, selects: () => true });
-      return new SelectingTail(all, selectInProcess(this.#engines, { query, nowMs }, clock));
+      return new SelectingTail(all, selectInProcess(this.#engines, { query, nowMs }, { asker, clock }));
     }
     const predicate = query === undefined ? undefined : compilePredicate(query, { nowMs });
     return openTail(this.#tails, { ...question, selects: predicate ?? (() => true) });

@@ -1,6 +1,5 @@
 // Alerts from the events to what is to be told, over both engines and with a clock that the test sets.
 import t from "tap";
-import { ReaderTurns } from "../../../logservice/alerts/reader-turns.ts";
 import type { DiskRoom, EventsStore } from "../../../logservice/events/store.ts";
 import { BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
 import { clockAt } from "../../support/clock-at.ts";
@@ -436,39 +435,6 @@ t.test("a slot is evaluated once, whoever evaluates, even without the lease", as
 async function takenFrom(world: World): Promise<void> {
   await world.records.db.deleteFrom("instance").where("key", "=", "evaluator_lease").execute();
 }
-
-t.test("whose evaluation is read next", (t) => {
-  // Evaluations as team and project, numbered in the order in which they come; `done` ends the reading that began first.
-  const rows: [what: string, waiting: string, steps: string, expected: string][] = [
-    ["one reader for a team while another waits", "a1 a1 a2 b1", "take take take", "a1.0 b1.3 -"],
-    ["teams in turn", "a1 a1 a1 b1 b1 c1", "take done take done take done take done take", "a1.0 b1.3 c1.5 a1.1 b1.4"],
-    ["projects of a team in turn", "a1 a1 a2 a3", "take done take done take done take", "a1.0 a2.2 a3.3 a1.1"],
-    ["one reading of a project", "a1 a1 a1", "take take", "a1.0 -"],
-    ["both readers for a team that is alone", "a1 a1 a2", "take take take", "a1.0 a2.2 -"],
-    ["a team that comes later gets the next one", "a1 a2 a1 a2", "take take b1 done take", "a1.0 a2.1 b1.4"],
-    ["one team with many projects", "a1 a2 a3 a4 b1 b1", "take take done take done take", "a1.0 b1.4 a2.1 b1.5"],
-    ["none", "", "take", "-"],
-  ];
-  for (const [what, waiting, steps, expected] of rows) {
-    const turns = new ReaderTurns<{ team_id: string; events_key: string; name: string }>({ readers: 2, perProject: 1 });
-    let number = 0;
-    const add = (key: string) => turns.add({ team_id: key.slice(0, 1), events_key: key, name: `${key}.${number++}` });
-    for (const key of waiting.split(" ").filter(Boolean)) add(key);
-    const running: { team_id: string; events_key: string }[] = [];
-    const seen: string[] = [];
-    for (const step of steps.split(" ")) {
-      if (step === "done") turns.done(running.shift()!);
-      else if (step !== "take") add(step);
-      else {
-        const one = turns.take();
-        seen.push(one?.name ?? "-");
-        if (one !== undefined) running.push(one);
-      }
-    }
-    t.equal(seen.join(" "), expected, what);
-  }
-  t.end();
-});
 
 /** A store whose counts of some projects wait until they are let go, with the projects that were reads in their order. */
 function held(isHeld: (project: string) => boolean) {

@@ -260,15 +260,20 @@ t.test("groups of events that are all in memory ask no SQL, and of others one ro
   const append = async (events: readonly NewEvent[]) => {
     for (const one of [oracle, store]) await one.append("app", events);
   };
-  const { run } = ConnectionPool.prototype;
+  const { runnerOf } = ConnectionPool.prototype;
   let [statements, bound] = [0, 0];
-  ConnectionPool.prototype.run = function (text, values, ...rest) {
-    statements++;
-    for (const value of values) bound += String(value).length;
-    return run.call(this, text, values, ...rest);
+  ConnectionPool.prototype.runnerOf = function (asker) {
+    const runner = runnerOf.call(this, asker);
+    return {
+      run(text, values, ...rest) {
+        statements++;
+        for (const value of values) bound += String(value).length;
+        return runner.run(text, values, ...rest);
+      },
+    };
   };
   t.teardown(() => {
-    ConnectionPool.prototype.run = run;
+    ConnectionPool.prototype.runnerOf = runnerOf;
   });
   const ask = async (text: string) => {
     [statements, bound] = [0, 0];

@@ -19,7 +19,14 @@ import { parseQuery } from "../../../grammar/query/index.ts";
 import { checkEvents, type FileState, isWrong } from "../../../logservice/events/check.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { runCase } from "../../support/events/damage.ts";
-import { fileRows, folderRows, nameRows, newerRows, olderRows } from "../../support/events/damage-rows.ts";
+import {
+  folderRows,
+  journalRows,
+  nameRows,
+  newerRows,
+  olderRows,
+  segmentRows,
+} from "../../support/events/damage-rows.ts";
 import * as faults from "../../support/events/faults.ts";
 import { buildRichStore, type RichStore } from "../../support/events/rich-store.ts";
 import { slow } from "../../support/slow.ts";
@@ -40,7 +47,13 @@ let built: Promise<RichStore> | undefined;
 const richStore = () => (built ??= buildRichStore());
 t.teardown(async () => (await built)?.remove());
 
-const rows = [...fileRows.flatMap(([, rows]) => rows), ...folderRows, ...nameRows, ...newerRows, ...olderRows];
+const rows = [
+  ...[...journalRows, ...segmentRows].flatMap(([, rows]) => rows),
+  ...folderRows,
+  ...nameRows,
+  ...newerRows,
+  ...olderRows,
+];
 for (const name of NAMES) {
   t.test(name, { ...slow() }, async (t) => {
     const row = rows.find((one) => one.name === name);

@@ -28,7 +28,8 @@ const mergedOf = (rich: RichStore, project = "alpha") =>
   rich.paths.segmentsOf(project).find(({ events }) => events > 50)!.path;
 const manifestOf = (rich: RichStore, project = "alpha") => `${rich.paths.folderOf(project)}/manifest.json`;
 
-const KINDS: readonly Kind[] = [
+/** The journal, and what lists its files or all folders. */
+const JOURNAL_KINDS: readonly Kind[] = [
   {
     kind: "an ended journal file",
     path: ({ paths }) => paths.ended,
@@ -48,6 +49,10 @@ const KINDS: readonly Kind[] = [
   { kind: "the list of journal files", path: () => "journal.json", holds: "nothing", isMissed: true },
   { kind: "a file of keys", path: ({ paths }) => paths.keys, holds: "nothing", isMissed: false, areKeysLost: true },
   { kind: "the list of folders", path: () => "folders.json", holds: "nothing", isMissed: true },
+];
+
+/** The files in the folder of a project. */
+const PROJECT_KINDS: readonly Kind[] = [
   { kind: "a manifest", path: (rich) => manifestOf(rich), holds: "nothing", isMissed: true, logged: dirname },
   { kind: "a small segment", path: (rich) => smallOf(rich), holds: "events", isMissed: true },
   { kind: "a merged segment", path: (rich) => mergedOf(rich), holds: "events", isMissed: true },
@@ -86,8 +91,8 @@ const FLIPS = 20;
 /** How many flips in the journal are followed through flushes, merges and later starts; in other files only the first is. */
 const FOLLOWED = 2;
 
-/** The rows of each kind: gone, empty, another document, cut, and with a bit flipped. */
-export const fileRows: readonly (readonly [kind: string, rows: readonly Case[]])[] = KINDS.map((kind) => [
+/** The rows of a kind: gone, empty, another document, cut, and with a bit flipped. */
+const rowsOf = (kind: Kind): readonly [kind: string, rows: readonly Case[]] => [
   kind.kind,
   [
     rowOf(kind, "gone", { damage: faults.remove, isLost: () => true, isNamed: kind.isMissed }),
@@ -126,7 +131,10 @@ export const fileRows: readonly (readonly [kind: string, rows: readonly Case[]])
       }),
     ),
   ],
-]);
+];
+
+export const journalRows = JOURNAL_KINDS.map(rowsOf);
+export const segmentRows = PROJECT_KINDS.map(rowsOf);
 
 interface Fault {
   readonly damage: (path: string) => void;

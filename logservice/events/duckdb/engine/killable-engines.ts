@@ -3,6 +3,8 @@ import { mkdir, rm } from "node:fs/promises";
 import { TooManyGroups } from "../../../../grammar/query/index.ts";
 import type { SqlValue } from "../../../../grammar/query/sql/condition.ts";
 import type { Clock, Timer } from "../../../../grammar/units/clock.ts";
+import { TurnQueue } from "../../../turns/turn-queue.ts";
+import type { TurnTaker } from "../../../turns/turns.ts";
 import { unlessDiskFull } from "../../durable.ts";
 import { processFile } from "../../process-file.ts";
 import { StoreError, storeClosed } from "../../store.ts";
@@ -27,8 +29,11 @@ export class KillableEngines {
   readonly #clock: Clock;
   readonly #idle: EngineProcess[] = [];
   readonly #all = new Set<EngineProcess>();
-  readonly #used: Record<EngineLane, number> = { alerts: 0, people: 0, tails: 0 };
-  readonly #waiting: Record<EngineLane, (() => void)[]> = { alerts: [], people: [], tails: [] };
+  readonly #lanes: Readonly<Record<EngineLane, TurnQueue>> = {
+    alerts: new TurnQueue({ atOnce: MOST.alerts }),
+    people: new TurnQueue({ atOnce: MOST.people }),
+    tails: new TurnQueue({ atOnce: MOST.tails }),
+  };
   #isClosed = false;
 
   /** `spill` is a folder for what does not fit into their memory. */
@@ -51,17 +56,17 @@ export class KillableEngines {
   /** Ends all processes, whatever they do: the questions to them are rejected. */
   async close(): Promise<void> {
     this.#isClosed = true;
-    for (const waiting of Object.values(this.#waiting)) for (const start of waiting.splice(0)) start();
+    for (const lane of Object.values(this.#lanes)) lane.refuseAll(storeClosed);
     await Promise.all([...this.#all].map((one) => one.end(storeClosed())));
   }
 
-  /** Takes a process, or waits for one. Rejects with the reason of the signal. */
-  async take(lane: EngineLane, signal: AbortSignal): Promise<EngineProcess> {
+  /** Takes a process, or waits for the turn of who asks. Rejects with the reason of the signal. */
+  async take(lane: EngineLane, signal: AbortSignal, asker: TurnTaker): Promise<EngineProcess> {
     signal.throwIfAborted();
-    if (this.#used[lane] >= MOST[lane]) await this.#turn(lane, signal);
-    else this.#used[lane]++;
+    if (this.#isClosed) throw storeClosed();
+    await this.#lanes[lane].enter(asker, signal);
     if (this.#isClosed) {
-      this.#leave(lane);
+      this.#lanes[lane].leave(asker);
       throw storeClosed();
     }
     for (let idle = this.#idle.pop(); idle !== undefined; idle = this.#idle.pop()) {
@@ -79,35 +84,12 @@ export class KillableEngines {
   }
 
   /** Gives a process back. One that is asked for something still is ended. */
-  giveBack(one: EngineProcess, lane: EngineLane): void {
-    this.#leave(lane);
+  giveBack(one: EngineProcess, lane: EngineLane, asker: TurnTaker): void {
+    this.#lanes[lane].leave(asker);
     if (one.isOver) return;
     if (one.isBusy || this.#isClosed || this.#idle.length >= MOST_IDLE) return void one.end(storeClosed());
     one.isUsed(false);
     this.#idle.push(one);
-  }
-
-  /** Passes the place on. */
-  #leave(lane: EngineLane): void {
-    const start = this.#waiting[lane].shift();
-    if (start === undefined) this.#used[lane]--;
-    else start();
-  }
-
-  #turn(lane: EngineLane, signal: AbortSignal): Promise<void> {
-    const waiting = this.#waiting[lane];
-    return new Promise((resolve, reject) => {
-      const leave = () => {
-        waiting.splice(waiting.indexOf(start), 1);
-        reject(signal.reason);
-      };
-      const start = () => {
-        signal.removeEventListener("abort", leave);
-        resolve();
-      };
-      signal.addEventListener("abort", leave, { once: true });
-      waiting.push(start);
-    });
   }
 }
 

@@ -6,6 +6,7 @@ import {
   type pipesOver,
 } from "../../../../grammar/query/index.ts";
 import type { SqlValue } from "../../../../grammar/query/sql/condition.ts";
+import type { TurnTaker } from "../../../turns/turns.ts";
 import { type BatchLines, eventAt } from "../../journal/batch-lines.ts";
 import type { Event } from "../../store.ts";
 import type { StatementRunner, TakeColumns } from "../connection-pool.ts";
@@ -24,20 +25,29 @@ export interface LinePlace<Batch extends { readonly lines: BatchLines } = { read
 /** Texts of so many bytes are tested here: no expression takes longer than a tenth of a second over them. */
 const HERE_BYTES = 4 * 1024;
 
+/** Which process a query gets, and until when. */
+interface ProcessRequest {
+  readonly lane: EngineLane;
+  readonly asker: TurnTaker;
+  readonly signal: AbortSignal;
+}
+
 /** The part of one query that may take long over a single text. It is done in a process, which ends with the signal. */
 export class QueryProcess implements StatementRunner {
   readonly #engines: KillableEngines;
   readonly #by: Selecting;
   readonly #lane: EngineLane;
+  readonly #asker: TurnTaker;
   readonly #signal: AbortSignal;
   #taken: Promise<EngineProcess> | undefined;
   #kill: (() => void) | undefined;
   #testedBytes = 0;
 
-  constructor(engines: KillableEngines, by: Selecting, { lane, signal }: { lane: EngineLane; signal: AbortSignal }) {
+  constructor(engines: KillableEngines, by: Selecting, { lane, asker, signal }: ProcessRequest) {
     this.#engines = engines;
     this.#by = by;
     this.#lane = lane;
+    this.#asker = asker;
     this.#signal = signal;
   }
 
@@ -102,14 +112,14 @@ export class QueryProcess implements StatementRunner {
   end(): void {
     if (this.#kill !== undefined) this.#signal.removeEventListener("abort", this.#kill);
     this.#taken?.then(
-      (engine) => this.#engines.giveBack(engine, this.#lane),
+      (engine) => this.#engines.giveBack(engine, this.#lane, this.#asker),
       () => {},
     );
   }
 
   #process(): Promise<EngineProcess> {
     this.#signal.throwIfAborted();
-    this.#taken ??= this.#engines.take(this.#lane, this.#signal).then((engine) => {
+    this.#taken ??= this.#engines.take(this.#lane, this.#signal, this.#asker).then((engine) => {
       this.#kill = () => void engine.end(this.#signal.reason);
       this.#signal.addEventListener("abort", this.#kill, { once: true });
       if (this.#signal.aborted) this.#kill();

@@ -1,4 +1,5 @@
 import type { Clock } from "../../../../grammar/units/clock.ts";
+import type { TurnTaker } from "../../../turns/turns.ts";
 import type { SelectEvents } from "../../selecting-tail.ts";
 import { StoreError } from "../../store.ts";
 import type { Selecting } from "./engine-protocol.ts";
@@ -7,10 +8,14 @@ import type { KillableEngines } from "./killable-engines.ts";
 /** How long a process may test one piece of a tail. An expression that needs more cannot follow any project. */
 const PIECE_MS = 5_000;
 
-/** Tests events of tails in a process that is killed when it takes too long, or when the tail ends. */
-export function selectInProcess(engines: KillableEngines, by: Selecting, clock: Clock): SelectEvents {
+/** Tests events of a tail in a process that is killed when it takes too long, or when the tail ends. */
+export function selectInProcess(
+  engines: KillableEngines,
+  by: Selecting,
+  { asker, clock }: { readonly asker: TurnTaker; readonly clock: Clock },
+): SelectEvents {
   return async (events, signal) => {
-    const engine = await engines.take("tails", signal);
+    const engine = await engines.take("tails", signal, asker);
     const end = () => void engine.end(signal.reason);
     const timer = clock.after(PIECE_MS, () => void engine.end(tooSlow()));
     signal.addEventListener("abort", end, { once: true });
@@ -21,7 +26,7 @@ export function selectInProcess(engines: KillableEngines, by: Selecting, clock: 
     } finally {
       timer.stop();
       signal.removeEventListener("abort", end);
-      engines.giveBack(engine, "tails");
+      engines.giveBack(engine, "tails", asker);
     }
   };
 }

@@ -3,19 +3,19 @@ import { target } from "../../../../grammar/query/index.ts";
 import { sqlColumnOf } from "../../../../grammar/query/sql/columns.ts";
 import { generatedId } from "../../journal/line.ts";
 import { type BloomFilter, DamagedFilter, lookUp, OWN_IDS, readFilter } from "../bloom-filter.ts";
-import type { ConnectionPool } from "../connection-pool.ts";
+import type { StatementRunner } from "../connection-pool.ts";
 import type { Segment } from "../segment.ts";
 import { overlaps, type RangeSelection } from "./query-context.ts";
 
 /** Leaves out the segments, and of others the rows, that cannot hold a text which each selected event holds. */
 export class Narrowing {
-  readonly #readers: ConnectionPool;
+  readonly #readers: StatementRunner;
   readonly #damaged: (path: string) => void;
   readonly #filters = new WeakMap<Segment, Promise<BloomFilter | undefined>>();
   #version: Promise<string> | undefined;
 
   /** `damaged` is told once of each file that is not used because it is not what was written. */
-  constructor(readers: ConnectionPool, damaged: (path: string) => void) {
+  constructor(readers: StatementRunner, damaged: (path: string) => void) {
     this.#readers = readers;
     this.#damaged = damaged;
   }
@@ -24,10 +24,11 @@ export class Narrowing {
     segments: readonly Segment[],
     selection: RangeSelection,
     signal: AbortSignal,
+    readers = this.#readers,
   ): Promise<readonly Segment[]> {
     const demands = demandsOf(selection.range.query);
     if (demands.length === 0 || segments.length === 0) return segments;
-    const hashes = await this.#hashes([...new Set(demands.flatMap(({ texts }) => texts))], signal);
+    const hashes = await this.#hashes([...new Set(demands.flatMap(({ texts }) => texts))], signal, readers);
     const candidates = segments.filter((segment) => overlaps(segment, selection));
     const narrowed = await Promise.all(
       candidates.map(async (segment) => {
@@ -48,7 +49,8 @@ export class Narrowing {
     let filter = this.#filters.get(segment);
     if (filter === undefined) {
       filter = (async () => {
-        this.#version ??= this.#one<string>("select version()", [], new AbortController().signal).then(([one]) => one!);
+        const never = new AbortController().signal;
+        this.#version ??= columnOf<string>(this.#readers, "select version()", [], never).then(([one]) => one!);
         const { path, bytes, integrity } = segment;
         return await readFilter(path, { bytes, sum: integrity.sum }, await this.#version);
       })().catch((error: unknown) => this.#giveUp(segment, error));
@@ -63,17 +65,27 @@ export class Narrowing {
     this.#damaged(error.message);
   }
 
-  async #hashes(texts: readonly string[], signal: AbortSignal): Promise<ReadonlyMap<string, bigint>> {
+  async #hashes(
+    texts: readonly string[],
+    signal: AbortSignal,
+    readers: StatementRunner,
+  ): Promise<ReadonlyMap<string, bigint>> {
     const rows = texts.map(() => "(hash(?::varchar))").join(", ");
-    const hashes = await this.#one<bigint>(`select * from (values ${rows})`, texts, signal);
+    const hashes = await columnOf<bigint>(readers, `select * from (values ${rows})`, texts, signal);
     return new Map(texts.map((text, i) => [text, hashes[i]!]));
   }
+}
 
-  async #one<Value>(text: string, values: readonly string[], signal: AbortSignal): Promise<Value[]> {
-    const results: Value[] = [];
-    await this.#readers.run(text, values, signal, ([column]) => void results.push(...(column as Value[])));
-    return results;
-  }
+/** The values of a statement that gives one column. */
+async function columnOf<Value>(
+  readers: StatementRunner,
+  text: string,
+  values: readonly string[],
+  signal: AbortSignal,
+): Promise<Value[]> {
+  const results: Value[] = [];
+  await readers.run(text, values, signal, ([column]) => void results.push(...(column as Value[])));
+  return results;
 }
 
 /** A value of which each selected event holds one of some texts. */

@@ -1,4 +1,5 @@
 import { TooManyGroups, withLeading } from "../../../../grammar/query/index.ts";
+import { SERVICE } from "../../../turns/turns.ts";
 import { errorCode } from "../../durable.ts";
 import { stepTime } from "../../histogram-steps.ts";
 import type { Memtables } from "../../memtables.ts";
@@ -204,10 +205,10 @@ export class QueryEngine {
 
   /** A query that may take long over a single text is answered by a process, which ends with its signal. */
   #processOf(query: EventsQuery & { readonly isSlow?: boolean }, nowMs: number): QueryProcess | undefined {
-    const { query: selecting = { source: "", expr: undefined }, isEvaluation, signal } = query;
+    const { query: selecting = { source: "", expr: undefined }, isEvaluation, asker = SERVICE, signal } = query;
     if (!(query.isSlow ?? mayBeSlow(selecting.expr))) return undefined;
     const lane = isEvaluation === true ? "alerts" : "people";
-    return new QueryProcess(this.#options.engines, { query: selecting, nowMs }, { lane, signal });
+    return new QueryProcess(this.#options.engines, { query: selecting, nowMs }, { lane, asker, signal });
   }
 
   async #try<Result>(
@@ -215,7 +216,8 @@ export class QueryEngine {
     work: (context: QueryContext) => Promise<Result>,
   ) {
     const { projects, memtables, pool, losses, settings } = this.#options;
-    const { project, signal } = query;
+    const { project, asker = SERVICE, signal } = query;
+    const shared = pool.runnerOf(asker);
     // Both at one moment: events that are flushed meanwhile would be in neither.
     const stored = projects.get(project);
     const snapshot = stored?.snapshot();
@@ -229,9 +231,9 @@ export class QueryEngine {
     try {
       const context: QueryContext = {
         selection,
-        segments: await this.#narrowing.narrow(snapshot?.segments ?? [], selection, signal),
+        segments: await this.#narrowing.narrow(snapshot?.segments ?? [], selection, signal, shared),
         memtables: views,
-        pool: process ?? pool,
+        pool: process ?? shared,
         process,
         session,
         signal,

@@ -1,0 +1,6 @@
+// A store of which one file of the journal, or a list of its files or folders, is damaged while nobody uses it.
+// DAMAGE_ONLY picks rows.
+import { journalRows } from "../support/events/damage-rows.ts";
+import { richStoreOfTests, testCases } from "../support/events/damage-tests.ts";
+
+testCases(await richStoreOfTests(), journalRows);

@@ -1,0 +1,5 @@
+// A store of which one file in the folder of a project is damaged while nobody uses it. DAMAGE_ONLY picks rows.
+import { segmentRows } from "../support/events/damage-rows.ts";
+import { richStoreOfTests, testCases } from "../support/events/damage-tests.ts";
+
+testCases(await richStoreOfTests(), segmentRows);
