@@ -1,5 +1,5 @@
 /** A file in an archive. */
-export interface PackedFile {
+export interface ReleasedFile {
   /** The path, separated by `/`. */
   readonly path: string;
   readonly isExecutable: boolean;
@@ -7,7 +7,7 @@ export interface PackedFile {
 }
 
 const BLOCK = 512;
-/** Of the fields `name` and `prefix`. */
+/** Sizes of the fields `name` and `prefix`. */
 const NAME_BYTES = 100;
 const PREFIX_BYTES = 155;
 
@@ -16,7 +16,7 @@ const PREFIX_BYTES = 155;
  * sorted, belong to user 0, and all were changed at `timeS`, seconds since 1970. Folders have no entries of their own. Throws a
  * RangeError if a path is longer than the form allows, about 250 bytes.
  */
-export function* tarPieces(files: readonly PackedFile[], timeS: number): Generator<Buffer> {
+export function* tarPieces(files: readonly ReleasedFile[], timeS: number): Generator<Buffer> {
   for (const { path, isExecutable, content } of sorted(files)) {
     yield header(path, { mode: isExecutable ? 0o755 : 0o644, bytes: content.length, timeS });
     yield content;
@@ -26,7 +26,7 @@ export function* tarPieces(files: readonly PackedFile[], timeS: number): Generat
   yield Buffer.alloc(2 * BLOCK);
 }
 
-const sorted = (files: readonly PackedFile[]) =>
+const sorted = (files: readonly ReleasedFile[]) =>
   [...files].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
 
 function header(
@@ -70,8 +70,8 @@ function splitPath(path: string): { readonly name: string; readonly prefix: stri
  * The files of a tar archive, without its other entries. Reads the forms that npm's packages have: ustar, and the path of a pax
  * header (POSIX.1-2001). Throws if it is no tar archive.
  */
-export function readTar(tar: Buffer): readonly PackedFile[] {
-  const files: PackedFile[] = [];
+export function readTar(tar: Buffer): readonly ReleasedFile[] {
+  const files: ReleasedFile[] = [];
   let longPath: string | undefined;
   for (let at = 0; tar[at] !== 0; ) {
     if (at + BLOCK > tar.length) throw new Error("the tar archive ends early");
