@@ -7,7 +7,7 @@ import { fileURLToPath } from "node:url";
 import { bundleSdk } from "./aws-sdk.mjs";
 import { driverIn, writeDriver } from "./duckdb-driver.mjs";
 import { releaseDefines } from "./edition.mjs";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
 import { serviceLibrariesIn, writeServiceLibraries } from "./service-libraries.mjs";

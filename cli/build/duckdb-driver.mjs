@@ -2,7 +2,7 @@
 // and the log service starts processes all the time. Its binary stays in the package that npm installs for the platform.
 import { mkdirSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 
 const DRIVER = "@duckdb/node-api";
 /** Where its decoder of texts is, which logservice/events/duckdb/duckdb.ts replaces. */

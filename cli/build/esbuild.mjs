@@ -5,7 +5,7 @@ import { writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { build as esbuild } from "esbuild";
 
-export async function build(options) {
+export async function bundleNoted(options) {
   const folder = process.env.TOOL_METAFILES;
   if (!folder || !options.bundle) return esbuild(options);
   const result = await esbuild({ ...options, metafile: true });

@@ -5,7 +5,7 @@
 // therefore leave it in a file of its own, which the first call requires.
 import { mkdirSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 
 export const latePackages = [
   { file: "grammar/ohm.generated.ts", load: "loadOhm", name: "ohm-js", exports: ["makeRecipe"] },

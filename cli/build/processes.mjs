@@ -3,7 +3,7 @@
 import { existsSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { driverInside } from "./duckdb-driver.mjs";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 
 const folder = "logservice/events/duckdb";
 

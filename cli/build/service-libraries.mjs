@@ -1,7 +1,7 @@
 // The libraries that only a log service needs, some of them only with mail, an OpenID provider or payments, each in a small file of its
 // own: no other command has Node scan them.
 import { join } from "node:path";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 
 /** Each with what is used of it. */
 const LIBRARIES = {

@@ -6,7 +6,7 @@
 // long.
 import { createRequire } from "node:module";
 import { join, relative, sep } from "node:path";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 
 /** Tells the plugin's own question from those of esbuild. */
 const RESOLVING = Symbol("resolving");

@@ -4,7 +4,7 @@ import { mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "nod
 import { basename, join, relative } from "node:path";
 import { fileURLToPath } from "node:url";
 import { brotliCompressSync, constants, gzipSync } from "node:zlib";
-import { build } from "./esbuild.mjs";
+import { bundleNoted as build } from "./esbuild.mjs";
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const source = join(root, "logservice/ui");
@@ -28,13 +28,17 @@ const oneFirstChunk = {
     pluginBuild.onResolve({ filter: /^\./ }, async ({ path, kind, resolveDir, pluginData }) => {
       if (kind !== "dynamic-import" || pluginData === late) return undefined;
       const result = await pluginBuild.resolve(path, { kind, resolveDir, pluginData: late });
-      return result.errors.length > 0 ? result : { path: result.path, namespace: late };
+      // Relative: the names of the files depend on the path, and are to be the same in every clone.
+      return result.errors.length > 0 ? result : { path: relative(source, result.path), namespace: late };
     });
     pluginBuild.onLoad({ filter: /.*/, namespace: late }, ({ path }) => ({
-      contents: `import ${JSON.stringify(entries.main)};\nexport * from ${JSON.stringify(path)};`,
+      contents: `import ${JSON.stringify(relative(source, entries.main))};\nexport * from ${JSON.stringify(path)};`,
       resolveDir: source,
     }));
-    pluginBuild.onResolve({ filter: /.*/, namespace: late }, ({ path }) => ({ path, sideEffects: true }));
+    pluginBuild.onResolve({ filter: /.*/, namespace: late }, ({ path }) => ({
+      path: join(source, path),
+      sideEffects: true,
+    }));
   },
 };
 

@@ -2,7 +2,7 @@ import { createHash } from "node:crypto";
 import { mkdirSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
-import { type PackedEntry, tarPieces } from "./tar.ts";
+import { type ReleasedEntry, tarPieces } from "./tar.ts";
 
 /** What an image is made of. */
 export interface ImageParts {
@@ -12,9 +12,9 @@ export interface ImageParts {
   /** Seconds since 1970: the time of every file, and of the image. */
   readonly timeS: number;
   /** Libraries of the system and certificates. Rarely changed, so they are a layer of their own. */
-  readonly system: readonly PackedEntry[];
+  readonly system: readonly ReleasedEntry[];
   /** The files of an archive of the release, below its top folder. */
-  readonly archive: readonly PackedEntry[];
+  readonly archive: readonly ReleasedEntry[];
 }
 
 /** The user that the service runs as, by number, as there is no `useradd` in the image. */
@@ -108,6 +108,6 @@ export function writeImage(out: string, parts: ImageParts): string {
   return manifest.digest;
 }
 
-const file = (path: string, text: string): PackedEntry => ({ path, isExecutable: false, content: Buffer.from(text) });
+const file = (path: string, text: string): ReleasedEntry => ({ path, isExecutable: false, content: Buffer.from(text) });
 
-const folder = (path: string, mode: number, owner = 0): PackedEntry => ({ path, mode, owner });
+const folder = (path: string, mode: number, owner = 0): ReleasedEntry => ({ path, mode, owner });

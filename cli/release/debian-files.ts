@@ -2,7 +2,7 @@ import { execFileSync } from "node:child_process";
 import { mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, join } from "node:path";
-import type { PackedFile } from "./tar.ts";
+import type { ReleasedFile } from "./tar.ts";
 
 /** The packages of Debian with what Node and the binaries of the log service are linked with. */
 const PACKAGES = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1"];
@@ -15,7 +15,7 @@ const LOADERS: Readonly<Record<string, string>> = {
 };
 
 export interface DebianFiles {
-  readonly files: readonly PackedFile[];
+  readonly files: readonly ReleasedFile[];
   /** By the name of the package. */
   readonly versions: Readonly<Record<string, string>>;
 }
@@ -49,7 +49,7 @@ export function debianFiles(architecture: string): DebianFiles {
 }
 
 /** Each as a file where it is looked for: what a link leads to is named by the version, which nothing asks for. */
-function libraries(root: string): readonly PackedFile[] {
+function libraries(root: string): readonly ReleasedFile[] {
   // On Debian the links /lib and /usr/lib are one folder; packages have either.
   const files = ["lib", "usr/lib"].flatMap((folder) => walk(root, folder));
   return files.flatMap((path) => {
@@ -59,7 +59,7 @@ function libraries(root: string): readonly PackedFile[] {
   });
 }
 
-function certificates(root: string): PackedFile {
+function certificates(root: string): ReleasedFile {
   const folder = join(root, "usr/share/ca-certificates/mozilla");
   const texts = readdirSync(folder)
     .sort()
@@ -68,7 +68,7 @@ function certificates(root: string): PackedFile {
   return { path: "etc/ssl/certs/ca-certificates.crt", isExecutable: false, content };
 }
 
-function licences(root: string): readonly PackedFile[] {
+function licences(root: string): readonly ReleasedFile[] {
   return readdirSync(join(root, "usr/share/doc"))
     .sort()
     .map((name) => `usr/share/doc/${name}/copyright`)

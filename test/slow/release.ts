@@ -136,13 +136,14 @@ t.test("a release of this system", { skip }, async (t) => {
   }
 
   const node = join(folder, "tool/tool_1.2.3_linux_x64/node/bin/node");
-  for (const omit of [[], ["--omit=optional"]]) {
-    const hasService = omit.length === 0;
-    t.test(`the package installed by npm with --ignore-scripts ${omit}`, async (t) => {
+  // npm 11 heeds --omit=optional for installations in a folder, not for those that are global.
+  for (const how of ["--global", "--omit=optional"]) {
+    const hasService = how === "--global";
+    t.test(`the package installed by npm with --ignore-scripts ${how}`, async (t) => {
       const prefix = join(folder, hasService ? "npm" : "npm-without");
       const words = [
         "install",
-        "--global",
+        how,
         "--prefix",
         prefix,
         "--ignore-scripts",
@@ -150,8 +151,9 @@ t.test("a release of this system", { skip }, async (t) => {
         "--no-fund",
         "--prefer-offline",
       ];
-      execFileSync("npm", [...words, ...omit, join(one, "tool-1.2.3.tgz")], { stdio: ["ignore", "ignore", "inherit"] });
-      const packages = installedPackages(join(prefix, "lib"));
+      execFileSync("npm", [...words, join(one, "tool-1.2.3.tgz")], { stdio: ["ignore", "ignore", "inherit"] });
+      const lib = hasService ? join(prefix, "lib") : prefix;
+      const packages = installedPackages(lib);
       const NATIVE =
         /^(?:@duckdb\/node-(?:api|bindings(?:-linux-x64)?)|@libsql\/linux-x64-(?:gnu|musl)|@neon-rs\/load|detect-libc|libsql)$/;
       t.same(
@@ -160,7 +162,7 @@ t.test("a release of this system", { skip }, async (t) => {
         "nothing that is bundled",
       );
       t.equal(packages.includes("libsql"), hasService);
-      const cli = join(prefix, "lib/node_modules/tool/dist/bin/cli.cjs");
+      const cli = join(lib, "node_modules/tool/dist/bin/cli.cjs");
       for (const [of, program] of Object.entries({
         [process.version]: process.execPath,
         "Node of the archive": node,
@@ -171,7 +173,10 @@ t.test("a release of this system", { skip }, async (t) => {
         });
       }
       const { stdout } = await run(
-        { command: [join(prefix, "bin/tool")], env: process.env as Record<string, string> },
+        {
+          command: [join(prefix, hasService ? "bin/tool" : "node_modules/.bin/tool")],
+          env: process.env as Record<string, string>,
+        },
         ["--version"],
         prefix,
       );
@@ -196,9 +201,9 @@ async function checkCommands(
   const init = await tool("service", "init", "--data", "data", "--team", "acme");
   if (!hasService) {
     t.equal(init.code, 1);
-    t.match(
+    t.equal(
       init.stderr,
-      /the log service needs the package libsql, which is not installed here or has no binary for linux on x64: install tool with its log service \(with npm without --omit=optional; not tool-cli\)/,
+      "error: the log service needs the package libsql, which is not installed here or has no binary for linux on x64: install tool with its log service (with npm without --omit=optional; not tool-cli)\n",
     );
     return;
   }

@@ -1,5 +1,5 @@
-import { withoutPackage } from "../../native-package.ts";
 import type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance } from "@duckdb/node-api";
+import { unloadedPackage } from "../../native-package.ts";
 
 export type { DuckDBConnection, DuckDBDataChunk, DuckDBInstance };
 
@@ -13,7 +13,7 @@ export async function openDuckDb(path: string, settings: Readonly<Record<string,
     api = await import("@duckdb/node-api");
     await keepByteOrderMarks();
   } catch (error) {
-    throw new Error(withoutPackage("@duckdb/node-api"), { cause: error });
+    throw unloadedPackage("@duckdb/node-api", error);
   }
   return api.DuckDBInstance.create(path, { ...settings });
 }

@@ -1,4 +1,4 @@
-// What a release is made of, without making one: archives, names, pinned packages, notices, the launcher, the manual page, and
+// The parts of a release, without making one: archives, names, pinned packages, notices, the launcher, the manual page, and
 // what is said if a release cannot be made. test/slow/release.ts makes one.
 import { execFileSync, spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
@@ -17,18 +17,18 @@ import { npmPackageFiles } from "../../../cli/release/npm-package.ts";
 import { readReleaseOptions } from "../../../cli/release/options.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { archiveName, SYSTEMS } from "../../../cli/release/systems.ts";
-import { type PackedFile, readTar, tarPieces } from "../../../cli/release/tar.ts";
+import { type ReleasedFile, readTar, tarPieces } from "../../../cli/release/tar.ts";
 import { describeTable } from "../../../cli/table.ts";
 import { root } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
 
 const TIME_S = 1_790_000_000;
-const file = (path: string, content: string, isExecutable = false): PackedFile => ({
+const file = (path: string, content: string, isExecutable = false): ReleasedFile => ({
   path,
   isExecutable,
   content: Buffer.from(content),
 });
-const tarOf = (files: readonly PackedFile[]) => Buffer.concat([...tarPieces(files, TIME_S)]);
+const tarOf = (files: readonly ReleasedFile[]) => Buffer.concat([...tarPieces(files, TIME_S)]);
 
 const FILES = [
   file("top/a", ""),
