@@ -172,6 +172,11 @@ async function replace(
       previous: { version: previous.version, folder: previous.folder, files: previous.files },
     }),
   };
+  // While the receipt still lists it.
+  for (const outdated of known.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
+    step("remove the version before the last");
+    removeVersion(outdated);
+  }
   // Before the link: what is there can be removed by it, whichever of both the command is.
   step("write the receipt");
   writeReceipt(library, receipt);
@@ -196,10 +201,6 @@ async function replace(
     step("link the man page and completions");
     mkdirSync(dirname(path), { recursive: true });
     replaceLink(path, target);
-  }
-  for (const outdated of known.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
-    step("remove the version before the last");
-    removeVersion(outdated);
   }
 }
 

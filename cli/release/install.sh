@@ -554,12 +554,13 @@ switch() {
   else
     mv "$new" "$target"
   fi || fail "$target cannot be written" "check that there is room, then run this again"
+  # While the receipt still lists it.
+  if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
   write_receipt
   make_link "$to_library/$version/bin/tool" "$command"
   list_share | while IFS=$tab read -r place source; do
     mkdir -p "${place%/*}" && make_link "$target/$source" "$place"
   done
-  if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
 }
 
 # The version before this one stays until the next: what runs of it still reads its files. Sets previous, the folder of it,
