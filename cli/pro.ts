@@ -1,9 +1,9 @@
-// What needs Pro, in builds that do not give it to everybody: the free edition refuses it, and a release with an account
+// Features that need Pro, in builds that do not give it to everybody: the free edition refuses it, and a release with an account
 // service asks that. A bundle of its own, which other builds never load.
 import { LineIndex, type Problem } from "../grammar/problem.ts";
 import { type ProKey, proKeysIn, proProblem } from "../schema/index.ts";
 import type { Context } from "./context.ts";
-import { account, edition, type Release } from "./edition.ts";
+import { edition, type Release, releaseAccount } from "./edition.ts";
 import { visible } from "./output/display-width.ts";
 import { TeamError } from "./team/error.ts";
 import { provePro } from "./team/pro-statement.ts";
@@ -15,7 +15,7 @@ const GET_PRO = "subscribe with tool team subscribe; then tool upgrade installs 
 export async function requirePro(
   context: Context,
   feature: string,
-  release: Release = { edition, account },
+  release: Release = { edition, account: releaseAccount },
 ): Promise<void> {
   if (release.edition === "free")
     return context.fail(`${feature} is a Pro feature, and this is the free edition`, GET_PRO);
@@ -39,7 +39,7 @@ export async function requireProKeys(
   context: Context,
   text: string,
   show: (problems: readonly Problem[]) => Promise<void>,
-  release: Release = { edition, account },
+  release: Release = { edition, account: releaseAccount },
 ): Promise<void> {
   const keys = proKeysIn(text);
   if (keys.length === 0) return;
@@ -64,7 +64,7 @@ export async function requireProKeys(
   }
 }
 
-/** What `tool validate` remarks on a tool.json in the free edition; undefined if it needs no Pro. */
+/** The remark of `tool validate` on a tool.json in the free edition; undefined if it needs no Pro. */
 export function proRemark(text: string, file: string): string | undefined {
   const keys = proKeysIn(text);
   if (keys.length === 0) return undefined;
