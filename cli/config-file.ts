@@ -5,7 +5,7 @@ import { requireProjectFile } from "../language-server/node-project-file.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
-import { account, edition } from "./edition.ts";
+import { edition, releaseAccount } from "./edition.ts";
 import { diskDirectory } from "./project/directory.ts";
 
 export const CONFIG_FILE = "tool.json";
@@ -32,7 +32,7 @@ export async function readConfigFile(
   const show = (some: readonly Problem[]) => sayProblems(context, some, { file: CONFIG_FILE, text });
   await show(problems);
   if (config === undefined || problems.some(isError)) return context.exit(EXIT.failed);
-  if (appliesPro && (edition === "free" || account !== undefined)) {
+  if (appliesPro && (edition === "free" || releaseAccount !== undefined)) {
     await (await import("./pro.ts")).requireProKeys(context, text, show);
   }
   return { config, text };

@@ -1,6 +1,6 @@
 import type { Edition } from "../schema/statement.ts";
 
-/** What makes a build refuse features of Pro, or ask about them. */
+/** A build that refuses features of Pro, or asks about them. */
 export interface Release {
   readonly edition: Edition;
   /** The account service, whose statements decide about Pro. Without one everything is on, and nobody is asked. */
@@ -19,4 +19,5 @@ declare const TOOL_EDITION: Edition;
 declare const TOOL_ACCOUNT: ReleaseAccount | undefined;
 
 export const edition: Edition = typeof TOOL_EDITION === "undefined" ? "pro" : TOOL_EDITION;
-export const account: ReleaseAccount | undefined = typeof TOOL_ACCOUNT === "undefined" ? undefined : TOOL_ACCOUNT;
+export const releaseAccount: ReleaseAccount | undefined =
+  typeof TOOL_ACCOUNT === "undefined" ? undefined : TOOL_ACCOUNT;

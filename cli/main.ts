@@ -2,7 +2,7 @@
 import { commandsBelow, readArgv, unknownBelow } from "./argv.ts";
 import type { Command } from "./command-row.ts";
 import { type Context, createContext, EXIT } from "./context.ts";
-import { account, edition } from "./edition.ts";
+import { edition, releaseAccount } from "./edition.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { readOptions } from "./read-options.ts";
@@ -119,7 +119,7 @@ async function runCommand<Name extends CommandName>(context: Context, name: Name
   const options = readOptions(TABLE, name, argv);
   if (!options.ok) return context.misuse(options.problems[0]!.message, options.problems[0]!.hint);
   // Before anything of the command is done. A build that asks nobody does not even load the code.
-  if ((edition === "free" || account !== undefined) && isProCommand(name)) {
+  if ((edition === "free" || releaseAccount !== undefined) && isProCommand(name)) {
     await (await import("./pro.ts")).requirePro(context, `tool ${name}`);
   }
   const run = await COMMANDS[name]();

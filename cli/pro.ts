@@ -1,9 +1,9 @@
-// What needs Pro, in builds that do not give it to everybody: the free edition refuses it, and a release with an account
+// Features that need Pro, in builds that do not give it to everybody: the free edition refuses it, and a release with an account
 // service asks that. A bundle of its own, which other builds never load.
 import { LineIndex, type Problem } from "../grammar/problem.ts";
 import { type ProKey, proKeysIn, proProblem } from "../schema/index.ts";
 import type { Context } from "./context.ts";
-import { account, edition, type Release } from "./edition.ts";
+import { edition, type Release, releaseAccount } from "./edition.ts";
 import { visible } from "./output/display-width.ts";
 import { TeamError } from "./team/error.ts";
 import { provePro } from "./team/pro-statement.ts";
@@ -15,20 +15,11 @@ const GET_PRO = "subscribe with tool team subscribe; then tool upgrade installs 
 export async function requirePro(
   context: Context,
   feature: string,
-  release: Release = { edition, account },
+  release: Release = { edition, account: releaseAccount },
 ): Promise<void> {
   if (release.edition === "free")
     return context.fail(`${feature} is a Pro feature, and this is the free edition`, GET_PRO);
-  if (release.account === undefined) return;
-  try {
-    const warning = await provePro(context, release.account);
-    if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
-  } catch (error) {
-    if (!(error instanceof TeamError)) throw error;
-    // A service may answer anything.
-    const hint = error.hint.split("\n").map(visible).join("\n");
-    return context.fail(`${feature} is a Pro feature: ${visible(error.message)}`, hint);
-  }
+  return proved(context, release, (why, hint) => context.fail(`${feature} is a Pro feature: ${why}`, hint));
 }
 
 /**
@@ -39,7 +30,7 @@ export async function requireProKeys(
   context: Context,
   text: string,
   show: (problems: readonly Problem[]) => Promise<void>,
-  release: Release = { edition, account },
+  release: Release = { edition, account: releaseAccount },
 ): Promise<void> {
   const keys = proKeysIn(text);
   if (keys.length === 0) return;
@@ -52,19 +43,30 @@ export async function requireProKeys(
       `remove them, or ${GET_PRO}`,
     );
   }
-  if (release.account === undefined) return;
+  return proved(context, release, async (why, hint) => {
+    await showAll();
+    return context.fail(`tool.json has settings of Pro (${names}): ${why}`, hint);
+  });
+}
+
+/** Asks the account service, if the release has one. `refuse` ends the command. */
+async function proved(
+  context: Context,
+  { account }: Release,
+  refuse: (why: string, hint: string) => Promise<never> | never,
+): Promise<void> {
+  if (account === undefined) return;
   try {
-    const warning = await provePro(context, release.account);
+    const warning = await provePro(context, account);
     if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
-    await showAll();
-    const hint = error.hint.split("\n").map(visible).join("\n");
-    return context.fail(`tool.json has settings of Pro (${names}): ${visible(error.message)}`, hint);
+    // A service may answer anything.
+    return refuse(visible(error.message), error.hint.split("\n").map(visible).join("\n"));
   }
 }
 
-/** What `tool validate` remarks on a tool.json in the free edition; undefined if it needs no Pro. */
+/** The remark of `tool validate` on a tool.json in the free edition; undefined if it needs no Pro. */
 export function proRemark(text: string, file: string): string | undefined {
   const keys = proKeysIn(text);
   if (keys.length === 0) return undefined;
@@ -74,5 +76,5 @@ export function proRemark(text: string, file: string): string | undefined {
 /** `alerts (line 4), function.warm (line 9)` */
 function namesOf(keys: readonly ProKey[], text: string): string {
   const lines = new LineIndex(text);
-  return keys.map(({ path, span }) => `${path} (line ${lines.position(span.start).line})`).join(", ");
+  return keys.map(({ path, span }) => `${visible(path)} (line ${lines.position(span.start).line})`).join(", ");
 }

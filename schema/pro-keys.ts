@@ -19,7 +19,7 @@ export function proKeysIn(text: string): ProKey[] {
   return keysBelow(checkDialect(new ProblemReport(text), root), rootSchema, "");
 }
 
-/** What is to be said of each in a free edition, where none of them is an error of the text. */
+/** A setting as a problem, of the severity that it has for a command or an editor of the free edition. */
 export function proProblem({ path, span }: ProKey, severity: Problem["severity"]): Problem {
   return { code: "config/pro", severity, message: `${JSON.stringify(path)} is a Pro feature`, span };
 }

@@ -1,4 +1,4 @@
-// What a release carries: its edition, its version, and the account service that says who has Pro. All of it is a part of the
+// The parts of a release: its edition, its version, and the account service that says who has Pro. All of it is a part of the
 // program text. The environment variable TOOL_RELEASE has it as JSON:
 // {"edition": "pro" | "free", "version"?, "account"?: {"url", "key": the raw public key in base64}}
 // Without it the build is Pro, asks nobody, and has the version of package.json.

@@ -2,7 +2,7 @@ import { hostname } from "node:os";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
-import { account } from "../edition.ts";
+import { releaseAccount } from "../edition.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
@@ -228,7 +228,7 @@ function addressOf(context: Context, { url, team }: Options<"team login">, confi
   }
   const credential = config.credentials.find(({ key }) => key === team) ?? config.current;
   if (credential !== undefined) return credential.url;
-  if (account !== undefined) return account.url;
+  if (releaseAccount !== undefined) return releaseAccount.url;
   return context.misuse(
     "the log service to sign in to is not known",
     "write --url https://logs.example.com, or set TOOL_ACCOUNT_URL",

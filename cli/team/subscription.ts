@@ -2,7 +2,7 @@ import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
-import { account, edition, type Release } from "../edition.ts";
+import { edition, type Release, releaseAccount } from "../edition.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import type { DeployProgress } from "../output/deploy-progress.ts";
 import { visible } from "../output/display-width.ts";
@@ -100,7 +100,7 @@ export function changeCard(context: Context, _: Options<"team card change">, rel
   });
 }
 
-const BUILT: Release = { edition, account };
+const BUILT: Release = { edition, account: releaseAccount };
 
 /** Acts for the team that is asked for statements; see `payingCredential`. */
 const forPayingTeam = (

@@ -55,9 +55,9 @@ export function* diagnose(
   project: Project,
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
-  const found = yield* problemsOf(document, project);
   const hints = options.hintsPro && document.kind === "config" ? proHints(document.text) : [];
-  const pairs = [...found, ...hints].flatMap((problem) => {
+  const problemsAndHints = [...(yield* problemsOf(document, project)), ...hints];
+  const pairs = problemsAndHints.flatMap((problem) => {
     const diagnostic = toDiagnostic(document, problem, options);
     return diagnostic === undefined ? [] : [{ problem, diagnostic }];
   });

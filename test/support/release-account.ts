@@ -37,7 +37,7 @@ export interface StandIn {
   readonly calls: string[];
   /** The answer to each operation from now on; to one that it lacks the service says 404. */
   answers: Record<string, (() => unknown) | undefined>;
-  /** What the service knows of the team `acme`, signed as it is asked. */
+  /** The answer about the team `acme`, signed as it is asked. */
   subscription(of: Partial<Subscription>): Subscription;
   stop(): void;
 }
@@ -112,7 +112,7 @@ export function testRun(options: {
   readonly clock: Clock;
   readonly format?: Format;
   readonly cwd?: string;
-  /** What is typed on a terminal, one a question; without it there is none. */
+  /** The answers that are typed on a terminal, one a question; without them there is no terminal. */
   readonly answers?: readonly string[];
 }): TestRun {
   const { env, clock, format, cwd = "/", answers } = options;

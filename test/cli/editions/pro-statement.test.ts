@@ -23,7 +23,7 @@ const HOUR = 3_600_000;
 interface Machine extends SignedIn {
   readonly clock: TestClock;
   readonly service: StandIn;
-  /** What a Pro command says before it does anything: nothing, or with its exit code why it does not run. */
+  /** The words of a Pro command before it does anything: none, or with its exit code why it does not run. */
   pro(env?: Readonly<Record<string, string>>): Promise<string>;
   kept(): Record<string, string>;
 }
