@@ -5,6 +5,8 @@ export type CommandTable = Readonly<Record<string, CommandRow>>;
 
 export interface CommandRow {
   readonly summary: string;
+  /** Set if the command needs Pro. tool.schema.json marks the settings that do. */
+  readonly isPro?: true;
   readonly flags?: Readonly<Record<FlagSpelling, FlagText>>;
   /** Each begins with the command's name, or with `$ ` if it is another program's. */
   readonly examples: readonly string[];

@@ -5,6 +5,7 @@ import { requireProjectFile } from "../language-server/node-project-file.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
+import { edition, releaseAccount } from "./edition.ts";
 import { diskDirectory } from "./project/directory.ts";
 
 export const CONFIG_FILE = "tool.json";
@@ -20,15 +21,20 @@ interface ConfigFile {
 
 /**
  * Reads and checks the project's tool.json. Problems and warnings are printed on stderr with carets; errors end the command.
- * With `sizes` the files that are deployed are checked, too, as `validate` does.
+ * With `sizes` the files that are deployed are checked, too, as `validate` does. With `appliesPro`, for a command that makes
+ * something of the settings of Pro, those end it if they may not be used.
  */
 export async function readConfigFile(
   context: Context,
-  { sizes = false }: { readonly sizes?: boolean } = {},
+  { sizes = false, appliesPro = false }: { readonly sizes?: boolean; readonly appliesPro?: boolean } = {},
 ): Promise<ConfigFile> {
   const { text, config, problems } = await checkedFile(context, sizes);
-  await sayProblems(context, problems, { file: CONFIG_FILE, text });
+  const show = (some: readonly Problem[]) => sayProblems(context, some, { file: CONFIG_FILE, text });
+  await show(problems);
   if (config === undefined || problems.some(isError)) return context.exit(EXIT.failed);
+  if (appliesPro && (edition === "free" || releaseAccount !== undefined)) {
+    await (await import("./pro.ts")).requireProKeys(context, text, show);
+  }
   return { config, text };
 }
 

@@ -2,12 +2,13 @@
 import { commandsBelow, readArgv, unknownBelow } from "./argv.ts";
 import type { Command } from "./command-row.ts";
 import { type Context, createContext, EXIT } from "./context.ts";
+import { edition, releaseAccount } from "./edition.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
 import { readOptions } from "./read-options.ts";
-import { type CommandName, describeTable, type Options, TABLE } from "./table.ts";
+import { type CommandName, describeTable, isProCommand, type Options, TABLE } from "./table.ts";
 import { explainUnknown, stagesHere } from "./unknown-command.ts";
-import { version } from "./version.ts";
+import { printedVersion } from "./version.ts";
 import { refusedHere } from "./windows.ts";
 
 /** A command, as a function to its exit code. */
@@ -63,6 +64,9 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "team switch": async () => (await import("./commands/team.ts")).switchTeam,
   "team logout": async () => (await import("./commands/team.ts")).logout,
   "team add": async () => (await import("./commands/team.ts")).add,
+  "team subscribe": async () => (await import("./commands/team.ts")).subscription.subscribe,
+  "team unsubscribe": async () => (await import("./commands/team.ts")).subscription.unsubscribe,
+  "team card change": async () => (await import("./commands/team.ts")).subscription.changeCard,
   "team members ls": async () => (await import("./commands/team.ts")).members.ls,
   "team members add": async () => (await import("./commands/team.ts")).members.add,
   "team members role": async () => (await import("./commands/team.ts")).members.role,
@@ -113,12 +117,18 @@ export async function run(io: Io, argv: readonly string[]): Promise<number> {
 async function runCommand<Name extends CommandName>(context: Context, name: Name, argv: readonly string[]) {
   const options = readOptions(TABLE, name, argv);
   if (!options.ok) return context.misuse(options.problems[0]!.message, options.problems[0]!.hint);
+  // Before anything of the command is done. A build that asks nobody does not even load the code.
+  if ((edition === "free" || releaseAccount !== undefined) && isProCommand(name)) {
+    await (await import("./pro.ts")).requirePro(context, `tool ${name}`);
+  }
   const run = await COMMANDS[name]();
   return run(context, options.value);
 }
 
 async function showVersion(context: Context): Promise<number> {
-  await context.print(context.format === "json" ? JSON.stringify({ version }) : version);
+  await context.print(
+    context.format === "json" ? JSON.stringify({ version: printedVersion, edition }) : printedVersion,
+  );
   return EXIT.ok;
 }
 

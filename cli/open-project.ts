@@ -25,13 +25,14 @@ export async function openProjectTarget(
   stage: string,
   options: { readonly sandbox: boolean; readonly deploys?: boolean },
 ): Promise<OpenedProject> {
-  const { config } = await readConfigFile(context, { sizes: options.deploys === true });
+  const { deploys = false } = options;
+  const { config } = await readConfigFile(context, { sizes: deploys, appliesPro: deploys });
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });
   const sandbox = await openSandbox(context, options.sandbox, {
     app: config.name,
-    deploys: options.deploys === true,
+    deploys,
   });
   const target = await openTarget({
     env: context.io.env,

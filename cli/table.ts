@@ -1,7 +1,7 @@
 // The map of the command line: every command with its words, its flags and its examples. Help, completion and the reader
 // of arguments are made from it, and so are the types of the options that a command gets: `Options<"logs">`. It is data
 // alone and imports nothing at run time, as every start of the command loads it.
-import { type Command, type CommandTable, describeRow, type NameOf, type OptionsOf } from "./command-row.ts";
+import { type Command, type CommandTable, describeRow, type NameOf, type OptionsOf, readUsage } from "./command-row.ts";
 
 /** The stage that commands mean if none is given: a mistake there reaches no user. */
 export const DEFAULT_STAGE = "staging";
@@ -41,6 +41,7 @@ export const TABLE = {
   },
   "rollback [version]": {
     summary: "Restore the previous deployment, or the one of a commit, tag or version",
+    isPro: true,
     flags: {
       "-s, --stage <stage>": { about: "Stage to roll back", default: DEFAULT_STAGE },
       "--sandbox": SANDBOX,
@@ -49,6 +50,7 @@ export const TABLE = {
   },
   deploys: {
     summary: "List the deployments that are kept, newest first",
+    isPro: true,
     flags: {
       "-s, --stage <stage>": "Only those of this stage",
       "--sandbox": SANDBOX,
@@ -153,6 +155,7 @@ export const TABLE = {
   },
   "env add [variable...]": {
     summary: "Set variables of the app, encrypted: NAME VALUE, NAME=VALUE or NAME -",
+    isPro: true,
     flags: SET_VARIABLES,
     examples: [
       "$ openssl rand -hex 24 | tool env add API_KEY -    # or typed, without the pipe",
@@ -165,11 +168,13 @@ export const TABLE = {
   },
   "env set [variable...]": {
     summary: "Same as env add",
+    isPro: true,
     flags: SET_VARIABLES,
     examples: ["env set LEVEL debug --clear --stage staging"],
   },
   "env get <variable>": {
     summary: "Print a variable's value, and nothing else",
+    isPro: true,
     flags: {
       "-s, --stage <stage>": { about: "Stage; what is set for all stages is included", default: DEFAULT_STAGE },
       "--sandbox": SANDBOX,
@@ -178,6 +183,7 @@ export const TABLE = {
   },
   "env ls": {
     summary: "List variables, their last change, and values that are not encrypted",
+    isPro: true,
     flags: {
       "-s, --stage <stage>": "Only what this stage has, with what is set for all",
       "--sandbox": SANDBOX,
@@ -186,6 +192,7 @@ export const TABLE = {
   },
   "env rm <variable> [more...]": {
     summary: "Remove variables",
+    isPro: true,
     flags: {
       "-s, --stage <stage>": { about: "Stage to remove them from", default: ALL_STAGES },
       "--sandbox": SANDBOX,
@@ -194,6 +201,7 @@ export const TABLE = {
   },
   "env export": {
     summary: "Print a stage's variables as assignments of sh, bash, zsh and fish",
+    isPro: true,
     flags: {
       "-s, --stage <stage>": { about: "Stage; what is set for all stages is included", default: DEFAULT_STAGE },
       "--sandbox": SANDBOX,
@@ -488,10 +496,26 @@ export const TABLE = {
   },
   "team add <name>": {
     summary: "Add a team of your own, on the log service of the current team",
+    isPro: true,
     flags: {
       "--id <id>": "The team's id (default: made from the name)",
     },
     examples: ["team add 'Night shift' --id night"],
+  },
+  "team subscribe": {
+    summary: "Get Pro for the team: opens the page on which it is paid, and waits for it",
+    examples: ["team subscribe"],
+  },
+  "team unsubscribe": {
+    summary: "End the team's subscription after the period that is paid",
+    flags: {
+      "-y, --yes": "Do not ask",
+    },
+    examples: ["team unsubscribe"],
+  },
+  "team card change": {
+    summary: "Open the page on which the card of the subscription is changed",
+    examples: ["team card change"],
   },
   "team members ls": {
     summary: "List the members of the team, and who is invited",
@@ -499,6 +523,7 @@ export const TABLE = {
   },
   "team members add <address>": {
     summary: "Invite a person; prints the link if the service sends no mails",
+    isPro: true,
     flags: {
       "--role <role>": "member, admin or owner (default: as invited before, else member)",
     },
@@ -570,6 +595,13 @@ export type CommandName = NameOf<keyof typeof TABLE>;
 
 /** The options of a command: its words and its flags, by their names in the table. */
 export type Options<Name extends CommandName> = OptionsOf<typeof TABLE, Name>;
+
+/** Whether a command needs Pro. */
+export function isProCommand(name: CommandName): boolean {
+  return Object.entries<CommandTable[string]>(TABLE).some(
+    ([usage, { isPro }]) => isPro === true && readUsage(usage).name === name,
+  );
+}
 
 /** All commands, in the order of the table. */
 export function describeTable(): Command[] {

@@ -23,11 +23,15 @@ export interface ClientFeatures {
 
 /**
  * `documentation` is the address of a code's explanation, unless the client names its own; `runsTool` says whether the host
- * can run the program.
+ * can run the program, `hintsPro` whether settings of Pro get a hint.
  */
 export function readClient(
   params: Partial<InitializeParams>,
-  { documentation, runsTool = false }: { documentation?: string | undefined; runsTool?: boolean },
+  {
+    documentation,
+    runsTool = false,
+    hintsPro = false,
+  }: { documentation?: string | undefined; runsTool?: boolean; hintsPro?: boolean },
 ): ClientFeatures {
   const { capabilities = {}, initializationOptions } = params;
   const { textDocument, workspace } = capabilities;
@@ -40,6 +44,7 @@ export function readClient(
       syntax: initializationOptions?.syntax !== false,
       createsFiles: workspace?.workspaceEdit?.resourceOperations?.includes("create") === true,
       runsTool,
+      ...(hintsPro && { hintsPro }),
       settings: DEFAULT_SETTINGS,
       documentation: typeof ownDocumentation === "string" ? ownDocumentation : documentation,
     },

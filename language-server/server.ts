@@ -31,6 +31,8 @@ export interface LanguageServerOptions {
   readonly version: string;
   /** The address of a code's explanation, with `{code}` for the code, unless the client names its own. */
   readonly documentation?: string | undefined;
+  /** Whether settings of Pro get a hint, as the free edition does not deploy them. */
+  readonly hintsPro?: boolean;
 }
 
 /** Serves the client at the other end of the host's connection, until that closes. */
@@ -127,8 +129,8 @@ class Server {
   #initialize(params: InitializeParams): InitializeResult {
     const { workspaceFolders, rootUri } = params;
     this.#phase = "serving";
-    const { documentation } = this.#options;
-    this.#client = readClient(params, { documentation, runsTool: this.#host.runTool !== undefined });
+    const { documentation, hintsPro = false } = this.#options;
+    this.#client = readClient(params, { documentation, hintsPro, runsTool: this.#host.runTool !== undefined });
     this.#folders = workspaceFolders?.map(({ uri }) => uri) ?? (rootUri ? [rootUri] : []);
     return {
       serverInfo: { name: "tool", version: this.#options.version },

@@ -88,6 +88,7 @@ const KEYWORDS: ReadonlySet<string> = new Set([
   "default",
   "examples",
   "x-language",
+  "x-pro",
   "x-unit",
 ]);
 

@@ -60,7 +60,8 @@ async function validator(): Promise<string> {
 function withoutAnnotations(part: Schema): Schema {
   const result: Schema = {};
   for (const [keyword, value] of Object.entries(part)) {
-    if (["title", "description", "markdownDescription", "examples", "default", "x-unit"].includes(keyword)) continue;
+    if (["title", "description", "markdownDescription", "examples", "default", "x-pro", "x-unit"].includes(keyword))
+      continue;
     if (keyword === "properties" || keyword === "definitions") {
       result[keyword] = Object.fromEntries(
         Object.entries(value as Record<string, Schema>).map(([name, inner]) => [name, withoutAnnotations(inner)]),

@@ -15,6 +15,7 @@ export { parseGlob } from "./glob.ts";
 export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { Memory } from "./memory.ts";
+export { type ProKey, proKeysIn, proProblem } from "./pro-keys.ts";
 export type { Profiles } from "./profiles.ts";
 export { withQueryFixes } from "./query-fixes.ts";
 export { DEFAULT_REGION, isGlob, REGIONS } from "./regions.ts";

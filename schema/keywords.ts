@@ -20,6 +20,8 @@ export interface Schema {
   readonly examples?: readonly unknown[];
   readonly definitions?: Readonly<Record<string, Schema>>;
   readonly "x-language"?: string;
+  /** Whether the setting needs Pro. */
+  readonly "x-pro"?: boolean;
   readonly "x-unit"?: string;
 }
 

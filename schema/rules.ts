@@ -71,6 +71,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/policy-action": "A value is not an action of a policy",
   "config/policy-resource": "A value is not a resource of a policy",
   "config/private-file": "A served directory contains a key, a database or a manifest",
+  "config/pro": "A setting is a Pro feature, and this is the free edition",
   "config/provided-variable": "A variable whose name is the tool's own",
   "config/query-name": "A value is not a valid name for a saved query",
   "config/redirect-loop": "Redirects form a loop",

@@ -1,4 +1,4 @@
-// What a service states about a team's edition, signed: a JWS in compact form (RFC 7515) with Ed25519 (RFC 8037). Only the
+// The statement of a service about a team's edition, signed: a JWS in compact form (RFC 7515) with Ed25519 (RFC 8037). Only the
 // service has the private key; the command has the public one from its release.
 import { createHash, createPublicKey, type KeyObject, sign, verify } from "node:crypto";
 
@@ -50,7 +50,7 @@ export interface StatementProblem {
 
 export type StatementResult = { readonly ok: true; readonly value: Statement } | StatementFailure;
 
-/** What a reader relies on. */
+/** The values that a reader compares a statement with. */
 export interface StatementReader {
   /** The raw Ed25519 public key of the release, 32 bytes in base64. */
   readonly key: string;

@@ -103,6 +103,7 @@ const DOORS: Record<string, readonly string[]> = {
     "rpc.generated.ts",
     "rules.ts",
     "shape.ts",
+    "statement.ts",
   ],
   "schema/ignore": ["index.ts"],
 };

@@ -7,6 +7,7 @@ import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
 import { bundleSdk } from "./aws-sdk.mjs";
 import { driverIn, writeDriver } from "./duckdb-driver.mjs";
+import { releaseDefines } from "./edition.mjs";
 import { requireLatePackages, writeLateFiles } from "./late-packages.mjs";
 import { bundleProcesses, nativePackages, processes } from "./processes.mjs";
 import { serviceLibrariesIn, writeServiceLibraries } from "./service-libraries.mjs";
@@ -26,6 +27,11 @@ const alone = ["completion.ts", "docs.ts"];
 const commandsByPath = {
   name: "commands-by-path",
   setup(pluginBuild) {
+    // The check of Pro, which is beside the commands, as builds that refuse nothing and ask nobody never read it.
+    pluginBuild.onResolve({ filter: /^\.{1,2}\/pro\.ts$/ }, ({ kind, importer }) => {
+      const folder = basename(importer) === "main.ts" ? "./commands" : ".";
+      return kind === "dynamic-import" ? { path: `${folder}/pro.cjs`, external: true } : undefined;
+    });
     pluginBuild.onResolve({ filter: /^(\.\/(commands\/[\w-]+|main)|\.\.\/config-file)\.ts$/ }, (args) =>
       args.kind === "dynamic-import"
         ? { path: args.path.replace(/^\.\./, ".").replace(/\.ts$/, ".cjs"), external: true }
@@ -124,7 +130,7 @@ const shared = [
  * use. And modules of a few kilobytes without state, in place of reading a shared file for them alone.
  */
 const isOwn =
-  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|project-id|regions|rpc-client|rules)\.ts$/;
+  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
 
 const outdir = join(root, "dist/bin");
 const options = {
@@ -137,7 +143,7 @@ const options = {
   mainFields: ["module", "main"],
   external: nativePackages,
   // fdir calls createRequire(import.meta.url), which CJS output leaves undefined; createRequire takes a path as well.
-  define: { TOOL_VERSION: JSON.stringify(version), "import.meta.url": "__filename" },
+  define: { ...releaseDefines(process.env.TOOL_RELEASE, version), "import.meta.url": "__filename" },
   minifySyntax: true,
   // Comments and indentation are half of the text that Node parses at each start; names stay, for stack traces.
   minifyWhitespace: true,
@@ -175,6 +181,7 @@ await buildWithShared({
   entryPoints: {
     ...entries(commands.filter((name) => !alone.includes(name))),
     "config-file": join(root, "cli/config-file.ts"),
+    pro: join(root, "cli/pro.ts"),
   },
   shared,
   isOwn,

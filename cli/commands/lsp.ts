@@ -9,6 +9,7 @@ import { toolSchema } from "../../schema/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { publishedReference, referenceFile } from "../docs/reference-file.ts";
 import { referencePage } from "../docs/reference-page.ts";
+import { edition } from "../edition.ts";
 import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
 import { version } from "../version.ts";
@@ -45,6 +46,7 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
     version,
     ipc: options["node-ipc"],
     documentation,
+    hintsPro: edition === "free",
     runTool: (run) => runTool(context, run),
     lookUp: async ({ question }, signal) =>
       (await import("../aws/look-up.ts")).accountNames(question, { env, clock, signal }),

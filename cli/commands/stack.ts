@@ -24,7 +24,7 @@ export function status(context: Context, options: Options<"stack">): Promise<num
 
 /** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context, options: Options<"stack plan">): Promise<number> {
-  return withStack(context, options, async ({ stack, watch, sandbox }) => {
+  return withStack(context, { ...options, appliesPro: true }, async ({ stack, watch, sandbox }) => {
     const stackPlan = await stack.plan(watch);
     if (context.format === "json") await context.print(toJson(stackPlan));
     else {
@@ -37,7 +37,8 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
 
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
-  return withStack(context, { ...options, deploys: true }, async ({ stack, name, progress, watch, sandbox }) => {
+  const opens = { ...options, deploys: true, appliesPro: true };
+  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (stackPlan: StackPlan) => {
@@ -157,10 +158,10 @@ interface Opened {
 /** Opens the stack of the project and runs a command on it. */
 async function withStack(
   context: Context,
-  options: { readonly sandbox: boolean; readonly deploys?: boolean },
+  options: { readonly sandbox: boolean; readonly deploys?: boolean; readonly appliesPro?: boolean },
   run: (opened: Opened) => Promise<number>,
 ): Promise<number> {
-  const { config } = await readConfigFile(context);
+  const { config } = await readConfigFile(context, { appliesPro: options.appliesPro === true });
   const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);
   let hasBegun = false;

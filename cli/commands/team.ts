@@ -2,6 +2,7 @@ import { hostname } from "node:os";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
+import { releaseAccount } from "../edition.ts";
 import { alignedTable } from "../output/aligned-table.ts";
 import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
@@ -34,6 +35,7 @@ import { version } from "../version.ts";
 // In the same bundle, as they need the same.
 export * as ci from "../team/ci.ts";
 export * as members from "../team/members.ts";
+export * as subscription from "../team/subscription.ts";
 
 /** `tool team`, `tool team status`: who is signed in where, and what each service says of it. */
 export function status(context: Context): Promise<number> {
@@ -226,6 +228,7 @@ function addressOf(context: Context, { url, team }: Options<"team login">, confi
   }
   const credential = config.credentials.find(({ key }) => key === team) ?? config.current;
   if (credential !== undefined) return credential.url;
+  if (releaseAccount !== undefined) return releaseAccount.url;
   return context.misuse(
     "the log service to sign in to is not known",
     "write --url https://logs.example.com, or set TOOL_ACCOUNT_URL",

@@ -33,6 +33,7 @@ import type { Format } from "../argv.ts";
 import { CONFIG_FILE, decodeText, readTextFile, SMALLEST } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { publishedReference } from "../docs/reference-file.ts";
+import { edition } from "../edition.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
 import { toSarif } from "../output/sarif.ts";
@@ -103,6 +104,15 @@ export async function validate(context: Context, options: Options<"validate">): 
     }
   }
   await writeReports(context, reports, options);
+  if (edition === "free" && !options.ignore.some((rule) => rule === "config/pro" || rule === "config/*")) {
+    // Not a problem: the file is right, and another build deploys it.
+    const { proRemark } = await import("../pro.ts");
+    for (const { name, text, configName } of reports) {
+      const isConfig = configName === undefined && languageOf(name) === "config";
+      const remark = isConfig ? proRemark(text, displayName(name)) : undefined;
+      if (remark !== undefined) await context.say(remark);
+    }
+  }
   const fails = ({ severity }: Problem) => severity === "error" || options.strict;
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
 }

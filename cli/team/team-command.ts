@@ -3,7 +3,7 @@ import { interruptible } from "../interruption.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
 import { visible } from "../output/display-width.ts";
 import { type AccountClient, accountClient } from "./account-client.ts";
-import { currentCredential, readCredentials, remedyOf } from "./credentials.ts";
+import { currentCredential, readCredentials, remedyOf, type TeamCredentials } from "./credentials.ts";
 import { TeamError } from "./error.ts";
 import type { KeyedCredential } from "./team-config.ts";
 
@@ -34,12 +34,28 @@ export function forCurrentTeam(
   context: Context,
   work: (client: AccountClient, credential: KeyedCredential) => Promise<number>,
 ): Promise<number> {
-  return teamCommand(context, {}, ({ signal }) => {
+  return forTeam(context, {}, currentCredential, ({ client, credential }) => work(client, credential));
+}
+
+/** The same for the team of another credential, of which the work also gets progress and the signal of an interruption. */
+export function forTeam(
+  context: Context,
+  texts: { readonly interrupted?: string },
+  choose: (credentials: TeamCredentials) => KeyedCredential,
+  run: (at: {
+    readonly client: AccountClient;
+    readonly credential: KeyedCredential;
+    readonly work: Work;
+  }) => Promise<number>,
+): Promise<number> {
+  return teamCommand(context, texts, (work) => {
     const credentials = readCredentials(context);
-    const credential = currentCredential(credentials);
+    const credential = choose(credentials);
     const signIn = remedyOf(credentials.source, credential);
     const forbidden = credentials.source === "TOOL_CONFIG" ? { forbidden: CI_ONLY } : {};
-    return work(accountClient({ ...credential, ...forbidden, signIn, signal, clock: context.io.clock }), credential);
+    const { clock } = context.io;
+    const client = accountClient({ ...credential, ...forbidden, signIn, signal: work.signal, clock });
+    return run({ client, credential, work });
   });
 }
 

@@ -12,6 +12,8 @@ export interface ClientOptions {
   readonly createsFiles: boolean;
   /** Whether the server can run the program `tool`, for code actions that need it. */
   readonly runsTool: boolean;
+  /** Whether settings of Pro get a hint, as the free edition does not deploy them. */
+  readonly hintsPro?: boolean;
   readonly settings: EditorSettings;
   /** The address of a code's explanation, with `{code}` for the code; undefined if there is none. */
   readonly documentation?: string | undefined;

@@ -6,6 +6,8 @@ import {
   checkInSteps,
   checkTemplate,
   developmentLogOf,
+  proKeysIn,
+  proProblem,
   stageNames,
   unknownStages,
   withQueryFixes,
@@ -22,6 +24,8 @@ export interface DiagnosticOptions {
   readonly syntax: boolean;
   /** The severity that a code is shown with, if the user has set it. */
   readonly settings?: EditorSettings;
+  /** Whether settings of Pro get a hint. */
+  readonly hintsPro?: boolean;
   /** The address of a code's explanation, with `{code}` for the code. */
   readonly documentation?: string | undefined;
 }
@@ -51,7 +55,9 @@ export function* diagnose(
   project: Project,
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
-  const pairs = (yield* problemsOf(document, project)).flatMap((problem) => {
+  const hints = options.hintsPro && document.kind === "config" ? proHints(document.text) : [];
+  const problemsAndHints = [...(yield* problemsOf(document, project)), ...hints];
+  const pairs = problemsAndHints.flatMap((problem) => {
     const diagnostic = toDiagnostic(document, problem, options);
     return diagnostic === undefined ? [] : [{ problem, diagnostic }];
   });
@@ -159,6 +165,15 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
+/** The code of settings that the free edition does not deploy: the text is right, so that it is the least of severities. */
+const PRO = "config/pro";
+
+const proHints = (text: string): Problem[] =>
+  proKeysIn(text).map((key) => ({
+    ...proProblem(key, "warning"),
+    hint: "this is the free edition, which does not deploy it; tool team subscribe gets Pro",
+  }));
+
 /** Undefined if the user has switched the rule off. */
 function toDiagnostic(
   document: ToolDocument,
@@ -166,7 +181,7 @@ function toDiagnostic(
   { settings = DEFAULT_SETTINGS, documentation }: DiagnosticOptions,
 ): Diagnostic | undefined {
   const { code, message, hint, span, fix } = problem;
-  const severity = severityOf(settings, code) ?? problem.severity;
+  const severity = severityOf(settings, code) ?? (code === PRO ? "hint" : problem.severity);
   if (severity === "off") return undefined;
   const related = relatedTo(document, problem);
   const data: DiagnosticData | undefined = fix && { fix: offeredFix(document, fix) };

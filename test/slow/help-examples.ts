@@ -22,7 +22,7 @@ const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp
   [/^tool team login .*--url/, 1, /does not answer/],
   [/^tool team login .*--team/, 2, /--url/],
   [/gh secret set/, 0, /nobody is signed in/],
-  [/^tool team (?:switch|logout|add|members|ci)\b/, 1, /nobody is signed in/],
+  [/^tool team (?:switch|logout|add|members|ci|subscribe|unsubscribe|card)\b/, 1, /nobody is signed in/],
 ];
 /** Examples that run until they are stopped, and what they say first. */
 const ENDLESS: readonly (readonly [example: RegExp, said: RegExp])[] = [

@@ -70,7 +70,7 @@ t.test("what may stand at the cursor", (t) => {
     ["tool env add -s ", "all development staging production pr-1"],
     ["tool env ls --stage=a", "--stage=all"],
     ["tool env add --file ", ":files"],
-    ["tool team ", "status login switch logout add members ci"],
+    ["tool team ", "status login switch logout add subscribe unsubscribe card members ci"],
     ["tool team members ", "ls add role link rm"],
     ["tool help team members ", "ls add role link rm"],
     ["tool team members role ben@example.com ", "member admin owner"],

@@ -1,0 +1,78 @@
+// Features that need Pro, in builds that do not give it to everybody: the free edition refuses it, and a release with an account
+// service asks that. A bundle of its own, which other builds never load.
+import { LineIndex, type Problem } from "../grammar/problem.ts";
+import { type ProKey, proKeysIn, proProblem } from "../schema/index.ts";
+import type { Context } from "./context.ts";
+import { edition, type Release, releaseAccount } from "./edition.ts";
+import { visible } from "./output/display-width.ts";
+import { TeamError } from "./team/error.ts";
+import { provePro } from "./team/pro-statement.ts";
+
+/** How the free edition becomes Pro. */
+const GET_PRO = "subscribe with tool team subscribe; then tool upgrade installs the Pro edition";
+
+/** Ends the command, before it has done anything, if it may not use a feature of Pro, such as `tool rollback`. */
+export async function requirePro(
+  context: Context,
+  feature: string,
+  release: Release = { edition, account: releaseAccount },
+): Promise<void> {
+  if (release.edition === "free")
+    return context.fail(`${feature} is a Pro feature, and this is the free edition`, GET_PRO);
+  if (release.account === undefined) return;
+  try {
+    const warning = await provePro(context, release.account);
+    if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    // A service may answer anything.
+    const hint = error.hint.split("\n").map(visible).join("\n");
+    return context.fail(`${feature} is a Pro feature: ${visible(error.message)}`, hint);
+  }
+}
+
+/**
+ * The same for the settings of a tool.json. `show` prints each at its place, all of them at once; that is called only if the
+ * command ends.
+ */
+export async function requireProKeys(
+  context: Context,
+  text: string,
+  show: (problems: readonly Problem[]) => Promise<void>,
+  release: Release = { edition, account: releaseAccount },
+): Promise<void> {
+  const keys = proKeysIn(text);
+  if (keys.length === 0) return;
+  const names = namesOf(keys, text);
+  const showAll = () => show(keys.map((key) => proProblem(key, "error")));
+  if (release.edition === "free") {
+    await showAll();
+    return context.fail(
+      `this is the free edition, and tool.json has settings of Pro: ${names}`,
+      `remove them, or ${GET_PRO}`,
+    );
+  }
+  if (release.account === undefined) return;
+  try {
+    const warning = await provePro(context, release.account);
+    if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    await showAll();
+    const hint = error.hint.split("\n").map(visible).join("\n");
+    return context.fail(`tool.json has settings of Pro (${names}): ${visible(error.message)}`, hint);
+  }
+}
+
+/** The remark of `tool validate` on a tool.json in the free edition; undefined if it needs no Pro. */
+export function proRemark(text: string, file: string): string | undefined {
+  const keys = proKeysIn(text);
+  if (keys.length === 0) return undefined;
+  return `note: ${file} has settings of Pro, which this free edition does not deploy: ${namesOf(keys, text)}\n  ${GET_PRO}`;
+}
+
+/** `alerts (line 4), function.warm (line 9)` */
+function namesOf(keys: readonly ProKey[], text: string): string {
+  const lines = new LineIndex(text);
+  return keys.map(({ path, span }) => `${path} (line ${lines.position(span.start).line})`).join(", ");
+}
