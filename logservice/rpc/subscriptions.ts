@@ -80,7 +80,7 @@ function inTurn<T>(
     return act(stripe.provider, grant.team).catch((error: unknown) => {
       // The answer does not say why: that is about the account of the operator.
       if (error instanceof RpcError && error.cause instanceof ProviderFailure)
-        billing.failed("a subscription could not be changed", error.cause);
+        billing.log.error("a subscription could not be changed", error.cause);
       throw error;
     });
   });
