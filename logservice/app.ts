@@ -5,7 +5,7 @@ import { rpcSchema } from "../schema/rpc-schema.generated.ts";
 import { PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
 import { networkOf } from "./access/client-address.ts";
 import type { Needed } from "./authenticate.ts";
-import { WEBHOOK_PATH, webhookAnswer } from "./billing/webhook.ts";
+import { WEBHOOK_PATH } from "./billing/billing.ts";
 import { RpcError } from "./error.ts";
 import { exportAnswer, teamOfExport } from "./export/route.ts";
 import { runHandler } from "./http/exchange.ts";
@@ -20,6 +20,7 @@ import { type PublicAnswer, publicExchange } from "./routes/public.ts";
 import { openApiAnswer, referenceAnswer } from "./routes/reference.ts";
 import { type AppOptions, routeState } from "./routes/state.ts";
 import { tailAnswer } from "./routes/tail.ts";
+import { webhookAnswer } from "./routes/webhook.ts";
 import type { Service } from "./rpc/call.ts";
 import { addUi, isForPerson } from "./web/routes.ts";
 

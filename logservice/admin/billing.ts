@@ -3,8 +3,7 @@ import { readFile, stat } from "node:fs/promises";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { rawStatementKey } from "../../schema/statement.ts";
 import { readPublicUrl } from "../account/public-address.ts";
-import type { BillingSettings } from "../billing/billing.ts";
-import { WEBHOOK_PATH } from "../billing/webhook.ts";
+import { type BillingSettings, WEBHOOK_PATH } from "../billing/billing.ts";
 import { OperatorError } from "../error.ts";
 
 /** The operator's options for payments, as they were written. */

@@ -1,6 +1,13 @@
 import type { KeyObject } from "node:crypto";
-import type { ServiceLog } from "../http/exchange.ts";
 import type { Provider } from "./provider.ts";
+
+/** Tells the operators of the service. */
+export interface BillingLog {
+  /** Says that something failed. */
+  error(message: string, error: unknown): void;
+  /** Says what somebody should look at. */
+  warn(message: string): void;
+}
 
 /** How the service is paid, as the operator says. */
 export interface BillingSettings {
@@ -10,22 +17,17 @@ export interface BillingSettings {
   readonly statementKey?: KeyObject | undefined;
 }
 
+/** The path at which Stripe sends its webhooks. */
+export const WEBHOOK_PATH = "/billing/webhook";
+
 export interface Billing extends BillingSettings {
   /** One for each team: its subscription is read and changed by one request after another. */
   readonly turns: Turns;
-  /** Tells the operators of the service what they should look at. */
-  warn(message: string): void;
-  /** Tells the operators of the service what failed. */
-  failed(message: string, error: unknown): void;
+  readonly log: BillingLog;
 }
 
-export function openBilling(settings: BillingSettings = {}, log: ServiceLog): Billing {
-  return {
-    ...settings,
-    turns: new Turns(),
-    warn: (message) => log.warn(message),
-    failed: (message, error) => log.error(message, error),
-  };
+export function openBilling(settings: BillingSettings = {}, log: BillingLog): Billing {
+  return { ...settings, turns: new Turns(), log };
 }
 
 /** Runs what has the same name one after another. */

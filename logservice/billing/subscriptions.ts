@@ -4,15 +4,22 @@ import { makeStatement } from "../../schema/statement.ts";
 import { RpcError } from "../error.ts";
 import { writeAudit } from "../records/audit.ts";
 import { instanceId } from "../records/instance.ts";
+import type { Records } from "../records/open.ts";
 import { noteCustomer, type SubscriptionChange, setSubscription, subscriptionOf } from "../records/subscriptions.ts";
 import type { SubscriptionRow, Tables } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
-import type { Service } from "../rpc/call.ts";
+import type { Billing } from "./billing.ts";
 import { editionOf, isRunning, type SubscriptionStatus } from "./edition.ts";
 import type { Provider, ReadSubscription } from "./provider.ts";
 
 /** The parts of the service that subscriptions need. */
-export type BillingService = Pick<Service, "records" | "billing" | "account" | "nowMs">;
+export interface BillingService {
+  readonly records: Pick<Records, "db">;
+  readonly billing: Billing;
+  /** Where people reach the service. */
+  readonly account: { readonly address: { readonly isKnown: boolean; readonly origin: string } };
+  nowMs(): number;
+}
 
 /** A webhook may be lost: what was read longer ago is read again when somebody asks. */
 const READ_AGAIN_MS = 24 * 3_600_000;
@@ -30,7 +37,7 @@ export async function getSubscription(service: BillingService, team: string): Pr
     const latest = await subscriptionOf(records.db, team);
     if (latest === undefined || !isOld(latest, nowMs())) return latest;
     return readAgain(service, stripe.provider, latest).catch(async (error: Error) => {
-      billing.failed("a subscription could not be read again; its last state counts", error.cause ?? error);
+      billing.log.error("a subscription could not be read again; its last state counts", error.cause ?? error);
       const later = new Date(nowMs() - READ_AGAIN_MS + TRY_AGAIN_MS).toISOString();
       await setSubscription(records.db, team, { read_at: later }, latest.updated_at);
       return latest;
@@ -105,7 +112,7 @@ export async function keepRead(
   const running = (read ?? []).filter(({ status }) => isRunning(status));
   if (running.length > 1) {
     const ids = running.map(({ id }) => id).join(", ");
-    billing.warn(
+    billing.log.warn(
       `the team ${team_id} pays for ${running.length} subscriptions at Stripe (${ids}): end all but one there`,
     );
   }
@@ -164,7 +171,11 @@ export const goesOn = ({ status, ends_at }: Pick<SubscriptionRow, "status" | "en
   isRunning(status) && ends_at === "";
 
 /** Throws `conflict` if a team that is to be removed would go on to pay. */
-export async function requireNoSubscription(db: Kysely<Tables>, { billing }: Service, team: string): Promise<void> {
+export async function requireNoSubscription(
+  db: Kysely<Tables>,
+  { billing }: Pick<BillingService, "billing">,
+  team: string,
+): Promise<void> {
   if (billing.stripe === undefined) return;
   const row = await subscriptionOf(db, team);
   if (row === undefined || !goesOn(row)) return;

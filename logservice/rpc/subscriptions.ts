@@ -29,7 +29,6 @@ export const subscriptions: Handlers<"get_subscription" | "add_subscription" | "
         }
         const returnUrl = pageOf(service, team);
         const customer = row.customer_id;
-        // One that was cancelled is taken up again on the page of the whole account.
         const url = hasOne
           ? await provider.portal(customer, { returnUrl, isForCard: false })
           : await provider.checkout({ team, customer, returnUrl });
@@ -39,9 +38,11 @@ export const subscriptions: Handlers<"get_subscription" | "add_subscription" | "
 
     change_card: (service, _, call) =>
       inTurn(service, call, async (provider, team) => {
-        const { customer_id } = await requireRunning(service, team);
-        const url = await provider.portal(customer_id, { returnUrl: pageOf(service, team), isForCard: true });
-        await changeRecords(service, call, async () => ({ targetId: customer_id }));
+        const row = await requireRunning(service, team);
+        // One that was cancelled is taken up again on the page of the whole account.
+        const options = { returnUrl: pageOf(service, team), isForCard: goesOn(row) };
+        const url = await provider.portal(row.customer_id, options);
+        await changeRecords(service, call, async () => ({ targetId: row.customer_id }));
         return { url };
       }),
 
@@ -79,7 +80,7 @@ function inTurn<T>(
     return act(stripe.provider, grant.team).catch((error: unknown) => {
       // The answer does not say why: that is about the account of the operator.
       if (error instanceof RpcError && error.cause instanceof ProviderFailure)
-        billing.failed("a subscription could not be changed", error.cause);
+        billing.log.error("a subscription could not be changed", error.cause);
       throw error;
     });
   });

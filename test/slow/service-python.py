@@ -185,6 +185,10 @@ other = expect("add_team", {"name": "Lizards"}, 200, bearer=ann)["id"]
 expect("remove_team", {"team_id": other}, 404, bearer=ann)
 lizard = signed_in("ann@example.com", other)["token"]
 expect("remove_team", {"team_id": other}, 204, bearer=lizard)
+subscription = {"team_id": team, "provider": "none", "status": "none", "edition": "pro"}
+expect("get_subscription", {}, 200, lambda answer: answer == subscription)
+for name in ["add_subscription", "change_card", "remove_subscription"]:
+    expect(name, {}, 409, bearer=ann)
 expect("sign_out", {}, 204, bearer=ann)
 expect("get_account", {}, 401, bearer=ann)
 

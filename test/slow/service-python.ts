@@ -21,7 +21,7 @@ t.test("Python's standard library", { skip: requires("python3") }, async (t) => 
       const url = await listening(running);
       const { code, stdout, stderr } = await python([join(root, "test/slow/service-python.py"), url, token, ...links]);
       t.equal(code, 0, `${round}: ${stderr}`);
-      t.same(JSON.parse(stdout.trim().split("\n").at(-1)!), { operations: 62 }, round);
+      t.same(JSON.parse(stdout.trim().split("\n").at(-1)!), { operations: 66 }, round);
       if (round !== "first") continue;
       // The next one is killed while the client is at work.
       const second = python([join(root, "test/slow/service-python.py"), url, token, ...links]);

@@ -126,7 +126,8 @@ t.test("a team subscribes, changes its card and ends the subscription", async (t
   const ended = { team_id: TEAM, provider: "stripe", status: "active", edition: "pro", ends_at };
   t.same((await rpc("remove_subscription")).json, ended);
   t.same((await rpc("remove_subscription")).json, ended, "again");
-  t.match((await rpc("add_subscription")).json.url, /\/all\/cus_/, "the page on which it is taken up again");
+  for (const name of ["add_subscription", "change_card"])
+    t.match((await rpc(name)).json.url, /\/all\/cus_/, "the page on which it is taken up again");
   pass(MONTH_MS - 1000);
   await deliverAll();
   t.equal(await standing(), "active pro", "to the end of the period");
@@ -145,6 +146,7 @@ t.test("a team subscribes, changes its card and ends the subscription", async (t
     "ann@example.com add_subscription",
     "ann@example.com add_subscription",
     "ann@example.com add_subscription",
+    "ann@example.com change_card",
     "ann@example.com change_card",
     "ann@example.com remove_subscription",
     "stripe set_subscription active",
