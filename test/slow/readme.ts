@@ -68,7 +68,7 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
     const folders = { BINDIR: join(directory, "own/bin"), NPM_CONFIG_PREFIX: join(directory, "npm") };
     const installed = await type(block("Install", 0), { ...trusting, ...folders }, directory);
     t.equal(installed.code, 0, installed.stderr);
-    t.equal((await shell(`${folders.BINDIR}/tool version`, { env })).stdout.trim(), version);
+    t.equal((await shell(`${folders.BINDIR}/tool version`, { env })).stdout.trim(), `${version}-pro`);
     t.ok(
       host.requests.some(({ path }) => path.endsWith("/RELEASE.sig")),
       "its signature was asked for",
@@ -76,7 +76,7 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
     const npm = { "1.2.3": version, "npm install": "npm install --no-audit" };
     const packed = await type(block("Install", 1, npm), { ...trusting, ...folders }, directory);
     t.equal(packed.code, 0, packed.stderr);
-    t.equal((await shell(`${folders.NPM_CONFIG_PREFIX}/bin/tool version`, { env })).stdout.trim(), version);
+    t.equal((await shell(`${folders.NPM_CONFIG_PREFIX}/bin/tool version`, { env })).stdout.trim(), `${version}-pro`);
     // `.ci/run` does it in a fresh clone.
     t.equal(block("Install", 2), "npm ci && npm run build && npm link\n");
     t.equal(join(root, bin.tool), cliPath);
@@ -137,8 +137,9 @@ async function releaseHost(t: Test, version: string) {
   const filled = { origin: host.origin, edition: "pro", keys: [pinnedKeyOf(privateKey)] };
   const files = { "bin/tool": `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n` };
   const bundles = join(root, "dist/bin");
+  const lock = JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")).packages;
   // Without the packages with binaries, for which npm would ask a registry.
-  const packed = npmPackageFiles({ root, bundles, version, notices: "" }).map((file) =>
+  const packed = npmPackageFiles({ root, bundles, version, lock, notices: "" }).map((file) =>
     file.path === "package/package.json" ? { ...file, content: withoutOptional(file.content) } : file,
   );
   const npm = [...tarPieces(packed, 0)];

@@ -181,7 +181,7 @@ const installed = (number: string, folder: string) => [
   `share/zsh/site-functions/_tool -> ${folder}/lib/tool/${number}/share/completions/_tool`,
 ];
 
-const needs = (...names: string[]) => names.map(requires).find((reason) => reason !== false) ?? false;
+const needs = (...names: string[]) => names.map((name) => requires(name)).find((reason) => reason !== false) ?? false;
 
 const MACHINES: [name: string, shell: string[], has: string[]][] = [
   ["dash, curl, ssh-keygen and xz", ["dash"], ["curl", "ssh-keygen", "xz", "gzip"]],
