@@ -1,5 +1,4 @@
-import { spawn } from "node:child_process";
-import { once } from "node:events";
+import { type ChildProcess, spawn } from "node:child_process";
 import {
   createReadStream,
   existsSync,
@@ -88,7 +87,7 @@ function removeLeft(library: Library): void {
 async function unpack(archive: string, folder: string, { signal, env }: Installing): Promise<void> {
   const tar = spawn("tar", ["-xof", "-"], { cwd: folder, env, stdio: ["pipe", "ignore", "pipe"], signal });
   const said = text(tar.stderr);
-  const ended = once(tar, "close");
+  const ended = endOf(tar);
   const reading = archive.endsWith(".gz")
     ? pipeline(createReadStream(archive), createGunzip(), tar.stdin, { signal })
     : unxz(archive, tar.stdin, { signal, env });
@@ -96,7 +95,7 @@ async function unpack(archive: string, folder: string, { signal, env }: Installi
     () => undefined,
     (error: unknown) => error,
   );
-  const [code] = (await ended) as [number | null];
+  const code = await ended;
   signal.throwIfAborted();
   if (code === 0 && read === undefined) return;
   const lines = (await said).trim().split("\n");
@@ -108,15 +107,19 @@ async function unpack(archive: string, folder: string, { signal, env }: Installi
   );
 }
 
+/** The exit code of a process; an error if it did not start or was interrupted. */
+const endOf = (child: ChildProcess) =>
+  new Promise<number | null | Error>((done) => void child.once("error", done).once("close", done));
+
 async function unxz(
   archive: string,
   to: NodeJS.WritableStream,
   options: { readonly signal: AbortSignal; readonly env: Installing["env"] },
 ): Promise<void> {
   const xz = spawn("xz", ["-dc", archive], { ...options, stdio: ["ignore", "pipe", "ignore"] });
-  const ended = once(xz, "close");
+  const ended = endOf(xz);
   await pipeline(xz.stdout, to, { signal: options.signal });
-  const [code] = (await ended) as [number | null];
+  const code = await ended;
   if (code !== 0) throw new Error(`xz ended with ${code}`);
 }
 
@@ -126,10 +129,7 @@ const ANSWER_MS = 60_000;
 async function checkAnswer(command: string, version: string, { env, signal }: Installing): Promise<void> {
   const child = spawn(command, ["version"], { env, signal, timeout: ANSWER_MS, stdio: ["ignore", "pipe", "pipe"] });
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
-  const failure = await Promise.race([
-    once(child, "close").then(([code]) => code),
-    once(child, "error").then(([it]) => it),
-  ]);
+  const failure = await endOf(child);
   signal.throwIfAborted();
   const [stdout, stderr] = failure instanceof Error ? ["", failure.message] : await said;
   if (failure !== 0) {
@@ -172,6 +172,11 @@ async function replace(
       previous: { version: previous.version, folder: previous.folder, files: previous.files },
     }),
   };
+  // While the receipt still lists it.
+  for (const outdated of known.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
+    step("remove the version before the last");
+    removeVersion(outdated);
+  }
   // Before the link: what is there can be removed by it, whichever of both the command is.
   step("write the receipt");
   writeReceipt(library, receipt);
@@ -196,10 +201,6 @@ async function replace(
     step("link the man page and completions");
     mkdirSync(dirname(path), { recursive: true });
     replaceLink(path, target);
-  }
-  for (const outdated of known.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
-    step("remove the version before the last");
-    removeVersion(outdated);
   }
 }
 

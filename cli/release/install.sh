@@ -61,7 +61,7 @@ prepare() {
   PATH=$(absolute_folders "$callers_path")
   [ -n "$PATH" ] || PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
   export PATH
-  lock='' temporary='' staging=''
+  lock='' temporary='' staging='' tab=$(printf '\t')
   trap clean EXIT
   # No program that is started here needs to see it.
   token=${GIT_HOST_TOKEN-}
@@ -549,17 +549,18 @@ switch() {
   find_previous
   if [ -e "$target" ]; then
     # Damaged, or of another kind: the command is the unpacked one while that is replaced.
-    make_link "$to_library/${new#"$library"/}/bin/tool" "$command"
-    mkdir "$staging/copy" && cp -Rp "$new" "$staging/copy" && mv "$target" "$staging/old" && mv "$staging/copy/${new##*/}" "$target"
+    mkdir "$staging/copy" && cp -Rp "$new" "$staging/copy" && make_link "$to_library/${new#"$library"/}/bin/tool" "$command" &&
+      mv "$target" "$staging/old" && mv "$staging/copy/${new##*/}" "$target"
   else
     mv "$new" "$target"
   fi || fail "$target cannot be written" "check that there is room, then run this again"
+  # While the receipt still lists it.
+  if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
   write_receipt
   make_link "$to_library/$version/bin/tool" "$command"
-  list_share | while read -r place source; do
+  list_share | while IFS=$tab read -r place source; do
     mkdir -p "${place%/*}" && make_link "$target/$source" "$place"
   done
-  if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
 }
 
 # The version before this one stays until the next: what runs of it still reads its files. Sets previous, the folder of it,
@@ -582,7 +583,7 @@ write_receipt() {
     printf '  "platform": "%s",\n  "origin": "%s",\n' "$system" "$ORIGIN"
     printf '  "command": "%s",\n  "folder": "%s",\n' "$(json_text "$command")" "$(json_text "$target")"
     printf '  "links": ['
-    list_share | while read -r place source; do json_text "$place"; done | sed 's/.*/    "&",/' | listed
+    list_share | while IFS=$tab read -r place source; do json_text "$place"; done | sed 's/.*/    "&",/' | listed
     printf '],\n  "files": {'
     sed 's/^\([0-9a-f]*\) \(.*\)$/    "\2": "\1",/' "$temporary/files" | listed
     printf '}'
@@ -612,7 +613,7 @@ list_share() {
     elif [ -e "$place" ]; then
       continue
     fi
-    printf '%s %s\n' "$place" "$source"
+    printf '%s\t%s\n' "$place" "$source"
   done <<END
 share/man/man1/tool.1 share/man/man1/tool.1
 share/bash-completion/completions/tool share/completions/tool.bash

@@ -41,6 +41,7 @@ const REFUSED = [
   "team ci",
   "team ci ls",
   "team ci rm",
+  "upgrade",
 ];
 const HINT = "use WSL: wsl --install, then install Node and tool there; tool validate and the editor work on Windows";
 

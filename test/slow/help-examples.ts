@@ -21,6 +21,7 @@ const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp
   [/^tool service token rm tok_4h7/, 1, /no such token/],
   [/^tool team login .*--url/, 1, /does not answer/],
   [/^tool team login .*--team/, 2, /--url/],
+  [/^tool upgrade/, 1, /runs from its sources/],
   [/gh secret set/, 0, /nobody is signed in/],
   [/^tool team (?:switch|logout|add|members|ci)\b/, 1, /nobody is signed in/],
 ];
