@@ -71,7 +71,7 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["logs", 760],
   ["validate", 778],
   ["config", 750],
-  ["run build", 760],
+  ["run build", 765],
   ["build --size", 1_000],
   ["start --address nowhere", 1_010],
   ["deploy", 1_960],
