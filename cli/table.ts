@@ -583,7 +583,7 @@ export const TABLE = {
     ],
   },
   upgrade: {
-    summary: "Install the newest version, or the given one, in place of this one",
+    summary: "Install the newest version, or a given one",
     flags: {
       "-t, --target <version>": "Version to install",
       "--check": "Only say whether there is a newer one: exit code 1 if there is",

@@ -150,7 +150,7 @@ async function sayChanged(context: Context, { receipt }: Library): Promise<void>
   await context.say(`${filesOf(changed)} of it had been changed: the install script of the release installs it anew`);
 }
 
-/** What runs, and what is to be replaced. Ends the command with the way to upgrade what no release installed. */
+/** The release that runs, and the library to change. Ends the command with the way to upgrade what no release installed. */
 function installation(context: Context, { prefix, target }: Options<"upgrade">) {
   const lib = bundleFolder();
   const bundled = readBundled(lib);

@@ -26,7 +26,7 @@ export interface ListedRelease {
 
 /** The Git host does not send a byte for so long: it is not there. */
 const SILENCE_MS = 60_000;
-/** Of a list of files and of a statement. The archive's size is signed. */
+/** Size of a list of files, or of a statement, at most. The archive's size is signed. */
 const MAX_TEXT_BYTES = 4_194_304;
 const MAX_REDIRECTS = 5;
 const LATER = "run this again later";

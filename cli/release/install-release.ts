@@ -17,7 +17,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { createGunzip } from "node:zlib";
 import { ReleaseError } from "./error.ts";
-import { type Library, linkedFolder, linkOf, linkText, sumOf } from "./library.ts";
+import { type Library, linkedFolder, linkTarget, linkText, sumOf } from "./library.ts";
 import { type InstalledVersion, type Receipt, receiptText } from "./receipt.ts";
 import type { ReleaseFile } from "./statement.ts";
 import { withoutEdition } from "./version-order.ts";
@@ -74,7 +74,7 @@ export async function installRelease(library: Library, wanted: NewVersion, insta
   }
 }
 
-/** What a run that was killed has left, but for a folder that the command is in: install.sh runs it from there for a moment. */
+/** Removes the folders of runs that were killed, but for a folder that the command is in: install.sh runs it from there for a moment. */
 function removeLeft(library: Library): void {
   const linked = linkedFolder(library);
   for (const name of readdirSync(library.folder).filter((name) => name.startsWith(NEW))) {
@@ -152,10 +152,10 @@ async function replace(
   const { step, staging } = installing;
   const { version, edition, kind, platform, origin } = wanted;
   const folder = join(library.folder, version);
-  const known = knownVersions(library);
+  const versions = knownVersions(library);
   const linked = linkedFolder(library);
   const previous =
-    known.find((it) => it.folder === linked && it.folder !== folder) ?? known.find((it) => it.folder !== folder);
+    versions.find((it) => it.folder === linked && it.folder !== folder) ?? versions.find((it) => it.folder !== folder);
   const files = sumsOf(unpacked);
   if (existsSync(folder)) {
     // The version before, or one of a run that was killed: the command is in another one.
@@ -173,14 +173,14 @@ async function replace(
     }),
   };
   // While the receipt still lists it.
-  for (const outdated of known.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
+  for (const outdated of versions.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
     step("remove the version before the last");
     removeVersion(outdated);
   }
   // Before the link: what is there can be removed by it, whichever of both the command is.
   step("write the receipt");
   writeReceipt(library, receipt);
-  const before = linkOf(library.command);
+  const before = linkTarget(library.command);
   step("link the command");
   mkdirSync(dirname(library.command), { recursive: true });
   replaceLink(library.command, linkText(library, folder));
@@ -204,7 +204,7 @@ async function replace(
   }
 }
 
-/** What the receipt says is there, the current one first. */
+/** The versions that the receipt lists and that are there, the current one first. */
 function knownVersions({ receipt }: Library): InstalledVersion[] {
   if (receipt === undefined) return [];
   return [receipt, ...(receipt.previous === undefined ? [] : [receipt.previous])].filter(({ folder }) =>
@@ -247,7 +247,7 @@ function shareLinks(library: Library, folder: string): { readonly path: string; 
   return Object.entries(SHARE)
     .map(([place, source]) => ({ path: join(prefix, place), target: join(folder, source) }))
     .filter(({ path, target }) => {
-      const isOurs = linkOf(path)?.startsWith(`${library.folder}${sep}`) ?? false;
+      const isOurs = linkTarget(path)?.startsWith(`${library.folder}${sep}`) ?? false;
       return existsSync(target) && (isOurs || lstatSync(path, { throwIfNoEntry: false }) === undefined);
     });
 }

@@ -41,7 +41,7 @@ function libraryAt(folder: string, command: string | undefined): Library | Manag
 
 /** The folder of the version that the command is a link to; undefined if it is no link into the library. */
 export function linkedFolder({ folder, command }: Library): string | undefined {
-  const target = linkOf(command);
+  const target = linkTarget(command);
   if (target === undefined) return undefined;
   // bin/tool is in it.
   const version = resolve(realDirectory(dirname(command)), target, "../..");
@@ -63,7 +63,7 @@ function realDirectory(path: string): string {
   }
 }
 
-export function linkOf(path: string): string | undefined {
+export function linkTarget(path: string): string | undefined {
   try {
     return readlinkSync(path);
   } catch {

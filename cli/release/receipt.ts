@@ -11,7 +11,7 @@ export interface InstalledVersion {
   readonly files: Readonly<Record<string, string>>;
 }
 
-/** What install.sh or `tool upgrade` installed: receipt.json beside the folders of the versions. */
+/** An installation by install.sh or `tool upgrade`: receipt.json beside the folders of the versions. */
 export interface Receipt extends InstalledVersion {
   readonly edition: string;
   readonly kind: string;

@@ -2,7 +2,7 @@ import { createHash, createPrivateKey, createPublicKey, type KeyObject, sign, ve
 import { ReleaseError } from "./error.ts";
 
 /**
- * What a release signs: its version and the name, size and sum of each of its files. `text` is the file RELEASE:
+ * The statement that a release signs: its version and the name, size and sum of each of its files. `text` is the file RELEASE:
  *
  *     tool-release 1
  *     version 1.2.3
@@ -143,7 +143,7 @@ function sshString(bytes: string | Buffer): Buffer {
   return Buffer.concat([length, content]);
 }
 
-/** What `ssh-keygen -Y` is told that a signature is for, so that one for something else does not count. */
+/** The purpose of a signature for `ssh-keygen -Y`, so that one for something else does not count. */
 export const SIGNATURE_NAMESPACE = "tool-release";
 
 export interface Signatures {

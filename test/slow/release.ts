@@ -203,7 +203,7 @@ async function checkCommands(
     t.equal(init.code, 1);
     t.equal(
       init.stderr,
-      "error: the log service needs the package libsql, which is not installed here or has no binary for linux on x64: install tool with its log service (with npm without --omit=optional; not tool-cli)\n",
+      "error: the log service needs the package libsql, which is not installed here or has no binary for linux on x64\n  install tool with its log service (with npm without --omit=optional; not tool-cli)\n",
     );
     return;
   }

@@ -29,7 +29,7 @@ export interface ReleaseHost {
   readonly pages: string;
   /** By version, the files by their names; the first is the latest. */
   readonly releases: Map<string, Map<string, Buffer>>;
-  /** What was asked for so far. `host` is `api`, or `files` for the other address. */
+  /** The requests so far. `host` is `api`, or `files` for the other address. */
   readonly requests: { readonly host: string; readonly path: string; readonly authorization?: string }[];
   /** Answers in place of the host if it is set and returns true. `path` begins after the project's address. */
   instead: ((path: string, response: ServerResponse, request: IncomingMessage) => boolean) | undefined;
@@ -84,9 +84,9 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
     }
     const file = path.replace(PAGES, "").replace(/^\/latest\/download/, `/download/v${[...releases.keys()][0]}`);
     if (fileOf(file) !== undefined) return redirect(file, response);
-    const asked = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
-    const version = asked?.[1] ?? [...releases.keys()][0];
-    const files = asked === null || version === undefined ? undefined : releases.get(version);
+    const match = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
+    const version = match?.[1] ?? [...releases.keys()][0];
+    const files = match === null || version === undefined ? undefined : releases.get(version);
     if (files === undefined) return void response.writeHead(404).end('{"message":"Not Found"}');
     const address = `https://localhost:${apiPort}`;
     const assets = [...files.keys()].map((name, id) => ({
@@ -104,7 +104,7 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
       draft: false,
     };
     // In both spellings of JSON.
-    response.end(asked![1] === undefined ? JSON.stringify(body, null, 2) : JSON.stringify(body));
+    response.end(match![1] === undefined ? JSON.stringify(body, null, 2) : JSON.stringify(body));
   });
   const state: ReleaseHost = {
     origin: `https://localhost:${apiPort}${PROJECT}`,
@@ -122,7 +122,7 @@ export interface ReleaseOptions {
   readonly kind?: string;
   /** The files of the archive, by their paths in its folder; all can be executed. */
   readonly files: Readonly<Record<string, string | Buffer>>;
-  /** What the statement says in place of the truth. */
+  /** Parts of the statement in place of the truth. */
   readonly says?: Partial<ReleaseFile> & { readonly version?: string };
 }
 

@@ -144,7 +144,7 @@ function tree(folder: string, below = ""): string[] {
 
 const version = (path: string) => spawnSync(path, ["version"], { encoding: "utf8" }).stdout?.trim();
 
-/** What the script needs besides a downloader, a verifier and an unpacker. */
+/** Programs that the script needs besides a downloader, a verifier and an unpacker. */
 const NEEDED =
   `awk cat cp cut dirname find grep ldd ln mkdir mktemp mv ps readlink rm rmdir sed sha256sum sh sort tail tar tr
   head uname wc xargs`.split(/\s+/);
@@ -273,7 +273,7 @@ const uname = (system: string, machine: string) => ({
 const answering =
   (path: RegExp, status: number, body = "", headers: Record<string, string> = {}) =>
   ({ host }: World) => {
-    host.instead = (asked, response) => path.test(asked) && !!response.writeHead(status, headers).end(body);
+    host.instead = (at, response) => path.test(at) && !!response.writeHead(status, headers).end(body);
   };
 const releasing =
   (more: Partial<ReleaseOptions>) =>
@@ -670,7 +670,7 @@ t.test("a damaged installation is replaced", { skip }, async (t) => {
   t.same(tree(path("usr")), installed("1.2.3", path("usr")));
   t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
 
-  // Of another kind, in the same folder.
+  // An archive of another kind has the same folder.
   host.releases.set("1.2.3", release("1.2.3", { kind: "tool-cli", files: { "bin/tool": command("1.2.3") } }));
   t.equal((await run(["--cli"])).code, 0);
   t.same(readdirSync(path("usr/lib/tool/1.2.3")), ["bin"]);
@@ -692,8 +692,8 @@ t.test(
       await t.test(signal, async (t) => {
         const { run, host, path } = await world(t);
         let group = 0;
-        host.instead = (asked, response) => {
-          if (!/\.tar/.test(asked)) return false;
+        host.instead = (at, response) => {
+          if (!/\.tar/.test(at)) return false;
           response.writeHead(200, { "content-length": "100000" }).write("x", () => process.kill(-group, signal));
           return true;
         };

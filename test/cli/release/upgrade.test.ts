@@ -58,7 +58,7 @@ interface World {
   readonly path: (name: string) => string;
   /** Runs `tool upgrade ...words` of the installation. */
   upgrade(words?: readonly string[], options?: UpgradeOptions): Promise<Ended>;
-  /** What the command says that it is. */
+  /** The version that the command says. */
   version(): string;
 }
 
@@ -284,7 +284,7 @@ interface Row {
 const answering =
   (path: RegExp, status: number, body = "", headers: Record<string, string> = {}) =>
   ({ host }: World) => {
-    host.instead = (asked, response) => path.test(asked) && !!response.writeHead(status, headers).end(body);
+    host.instead = (at, response) => path.test(at) && !!response.writeHead(status, headers).end(body);
   };
 const releasing =
   (more: Partial<ReleaseOptions>) =>
@@ -587,8 +587,8 @@ t.test("of two at once the second says so, and an interrupted one leaves nothing
   const { host, path, upgrade, version } = await world(t);
   let pid = 0;
   let isDownloading = false;
-  host.instead = (asked, response) => {
-    if (!/\.tar/.test(asked)) return false;
+  host.instead = (at, response) => {
+    if (!/\.tar/.test(at)) return false;
     response.writeHead(200, { "content-length": "100000" }).write("x");
     isDownloading = true;
     return true;
