@@ -139,13 +139,15 @@ export function releaseOf({ version, key, kind = "tool", files, says = {} }: Rel
     return { edition: "pro", system: SYSTEM, kind, sha256, bytes: bytes.length, name, ...other };
   });
   const text = writeStatement({ version: signed, files: listed });
+  const release = new Map(archives);
+  resign(release, text, key);
+  return release;
+}
+
+/** Puts another text in the place of a release's statement, signed as that is. */
+export function resign(release: Map<string, Buffer>, text: string, key: KeyObject): void {
   const { ssh, ed25519 } = signStatement(text, key);
-  return new Map([
-    ...archives,
-    ["RELEASE", Buffer.from(text)],
-    ["RELEASE.sig", Buffer.from(ssh)],
-    ["RELEASE.ed25519", ed25519],
-  ]);
+  release.set("RELEASE", Buffer.from(text)).set("RELEASE.sig", Buffer.from(ssh)).set("RELEASE.ed25519", ed25519);
 }
 
 /** Files in a folder as a tar: POSIX's ustar, whose names have up to 100 characters. */

@@ -23,6 +23,7 @@ import {
   type ReleaseHost,
   type ReleaseOptions,
   releaseOf,
+  resign,
   SYSTEM,
   startReleaseHost,
 } from "../../support/release-host.ts";
@@ -431,6 +432,19 @@ const REFUSED: Row[] = [
     stderr: `error: version 1.2.3 was asked for, and what is signed is 1.2.2
   report it to the project and install nothing
 `,
+  },
+  {
+    name: "a statement of a later kind",
+    prepare: ({ host }) => resign(host.releases.get("1.2.3")!, "tool-release 2\nversion 1.2.3\n", privateKey),
+    stderr: `error: the release 1.2.3 is of a later kind than this script
+  download the script anew: it is one of the files of the release
+`,
+  },
+  {
+    name: "a statement of two versions",
+    prepare: ({ host }) =>
+      resign(host.releases.get("1.2.3")!, "tool-release 1\nversion 1.2.3\nversion 1.2.2\n", privateKey),
+    stderr: "error: version 1.2.3 was asked for, and what is signed is 1.2.3\n1.2.2\n",
   },
   {
     name: "a release without a signature",

@@ -26,6 +26,7 @@ import {
   type ReleaseHost,
   type ReleaseOptions,
   releaseOf,
+  resign,
   SYSTEM,
   startReleaseHost,
 } from "../../support/release-host.ts";
@@ -391,6 +392,13 @@ const REFUSED: Row[] = [
     name: "a signature of another version",
     prepare: releasing({ says: { version: "1.2.9" } }),
     stderr: "error: the release that was asked for is 1.3.0, and what is signed is 1.2.9\n",
+  },
+  {
+    name: "a statement of a later kind",
+    prepare: ({ host }) => resign(host.releases.get("1.3.0")!, "tool-release 2\nversion 1.3.0\n", privateKey),
+    stderr: `error: RELEASE has the format 2, and this version reads 1
+  install tool anew with the install script of the release
+`,
   },
   {
     name: "a release without a signature",
