@@ -1,4 +1,4 @@
-// A stand-in of Stripe on loopback: the part of its API that the service uses, with the state that is behind it, and what
+// A stand-in of Stripe on loopback: the part of its API that the service uses, with its state, and what
 // people and time do at Stripe. Time is that of the test. Like the real one it reads forms, refuses what it does not know,
 // and remembers Idempotency-Keys.
 import { createHmac, randomBytes } from "node:crypto";
