@@ -19,16 +19,7 @@ export async function requirePro(
 ): Promise<void> {
   if (release.edition === "free")
     return context.fail(`${feature} is a Pro feature, and this is the free edition`, GET_PRO);
-  if (release.account === undefined) return;
-  try {
-    const warning = await provePro(context, release.account);
-    if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
-  } catch (error) {
-    if (!(error instanceof TeamError)) throw error;
-    // A service may answer anything.
-    const hint = error.hint.split("\n").map(visible).join("\n");
-    return context.fail(`${feature} is a Pro feature: ${visible(error.message)}`, hint);
-  }
+  return proved(context, release, (why, hint) => context.fail(`${feature} is a Pro feature: ${why}`, hint));
 }
 
 /**
@@ -52,15 +43,26 @@ export async function requireProKeys(
       `remove them, or ${GET_PRO}`,
     );
   }
-  if (release.account === undefined) return;
+  return proved(context, release, async (why, hint) => {
+    await showAll();
+    return context.fail(`tool.json has settings of Pro (${names}): ${why}`, hint);
+  });
+}
+
+/** Asks the account service, if the release has one. `refuse` ends the command. */
+async function proved(
+  context: Context,
+  { account }: Release,
+  refuse: (why: string, hint: string) => Promise<never> | never,
+): Promise<void> {
+  if (account === undefined) return;
   try {
-    const warning = await provePro(context, release.account);
+    const warning = await provePro(context, account);
     if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
-    await showAll();
-    const hint = error.hint.split("\n").map(visible).join("\n");
-    return context.fail(`tool.json has settings of Pro (${names}): ${visible(error.message)}`, hint);
+    // A service may answer anything.
+    return refuse(visible(error.message), error.hint.split("\n").map(visible).join("\n"));
   }
 }
 
@@ -74,5 +76,5 @@ export function proRemark(text: string, file: string): string | undefined {
 /** `alerts (line 4), function.warm (line 9)` */
 function namesOf(keys: readonly ProKey[], text: string): string {
   const lines = new LineIndex(text);
-  return keys.map(({ path, span }) => `${path} (line ${lines.position(span.start).line})`).join(", ");
+  return keys.map(({ path, span }) => `${visible(path)} (line ${lines.position(span.start).line})`).join(", ");
 }
