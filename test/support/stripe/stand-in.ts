@@ -1,4 +1,4 @@
-// A stand-in of Stripe on loopback: the part of its API that the service uses, with the state that is behind it, and what
+// A stand-in of Stripe on loopback: the part of its API that the service uses, with its state, and what
 // people and time do at Stripe. Time is that of the test. Like the real one it reads forms, refuses what it does not know,
 // and remembers Idempotency-Keys.
 import { createHmac, randomBytes } from "node:crypto";
@@ -76,6 +76,8 @@ export class StripeStandIn {
   readonly events: StripeEvent[] = [];
   /** The answers to the next requests are failures of this status. */
   failures: number[] = [];
+  /** Whether the next request is done, and its answer lost. */
+  losesAnswer = false;
   /** Called before each request is answered. */
   before: (request: SeenRequest) => Promise<void> | void = () => {};
   url = "";
@@ -109,6 +111,10 @@ export class StripeStandIn {
     if (earlier !== undefined) return earlier.answer;
     const answer = this.#route(seen);
     if (key !== undefined) this.#keys.set(key, { sent, answer });
+    if (this.losesAnswer) {
+      this.losesAnswer = false;
+      return failure(500, "api_error", "the answer is lost");
+    }
     return answer;
   }
 
