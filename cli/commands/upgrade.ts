@@ -15,7 +15,7 @@ import { downloadFile, fetchStatement, findRelease, type GitHostOptions } from "
 import { installRelease } from "../release/install-release.ts";
 import { changedFiles, checkWritable, type Library, libraryOfPrefix, libraryOfVersion } from "../release/library.ts";
 import { isManaged, type ManagedReceipt } from "../release/receipt.ts";
-import { isVersion, type ReleaseFile, type Statement } from "../release/statement.ts";
+import { isVersion, type ReleaseFile, type ReleaseStatement } from "../release/statement.ts";
 import { withUpgradeLock } from "../release/upgrade-lock.ts";
 import { compareVersions, withoutEdition } from "../release/version-order.ts";
 import type { Options } from "../table.ts";
@@ -190,7 +190,7 @@ function readBundled(lib: string): BundledRelease | undefined {
 }
 
 /** The archive for this machine: the smaller one, if xz is there to unpack it. */
-function archiveFor({ version, files }: Statement, { edition, platform, kind }: BundledRelease): ReleaseFile {
+function archiveFor({ version, files }: ReleaseStatement, { edition, platform, kind }: BundledRelease): ReleaseFile {
   const fits = files.filter((file) => file.edition === edition && file.system === platform && file.kind === kind);
   const hasXz = spawnSync("xz", ["--version"], { stdio: "ignore" }).status === 0;
   const ending = (end: string) => fits.find(({ name }) => name.endsWith(end));

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type ReleasedEntry, tarPieces } from "./tar.ts";
 
-/** What an image is made of. */
+/** Contents of an image. */
 export interface ImageParts {
   readonly version: string;
   /** The processor, as Node calls it: `x64` or `arm64`. */

@@ -6,7 +6,7 @@ import type { ReleasedFile } from "./tar.ts";
 
 /** The packages of Debian with what Node and the binaries of the log service are linked with. */
 const PACKAGES = ["libc6", "libgcc-s1", "libstdc++6", "libatomic1"];
-/** Of them the files that are loaded: the C library's modules for names are a part of it, but for DNS in older ones. */
+/** The files of them that are loaded: the C library's modules for names are a part of it, but for DNS in older ones. */
 const LIBRARY = /^lib(?:c|m|dl|pthread|rt|resolv|nss_dns|nss_files|gcc_s|stdc\+\+|atomic)\.so\.\d$/;
 /** The loader, and where executables of each processor ask for it. */
 const LOADERS: Readonly<Record<string, string>> = {
@@ -21,7 +21,7 @@ export interface DebianFiles {
 }
 
 /**
- * What an image without a system needs of Debian: libraries, the certificates of authorities, and the licences of both.
+ * Parts of Debian for an image without a system: libraries, the certificates of authorities, and the licences of both.
  * Downloads the packages with apt, for the processor `architecture` (`amd64`), and unpacks them with dpkg-deb.
  */
 export function debianFiles(architecture: string): DebianFiles {
@@ -31,13 +31,8 @@ export function debianFiles(architecture: string): DebianFiles {
     execFileSync("apt-get", ["download", ...names], { cwd: folder, stdio: ["ignore", "ignore", "inherit"] });
     const versions: Record<string, string> = {};
     for (const archive of readdirSync(folder).filter((name) => name.endsWith(".deb"))) {
-      const fields = execFileSync("dpkg-deb", [
-        "--show",
-        "--showformat",
-        "${Package} ${Version}",
-        join(folder, archive),
-      ]);
-      const [name = "", version = ""] = fields.toString().split(" ");
+      const fields = execFileSync("dpkg-deb", ["--field", join(folder, archive), "Package", "Version"]);
+      const [, name = "", version = ""] = /^Package: (.*)\nVersion: (.*)$/m.exec(fields.toString()) ?? [];
       versions[name] = version;
       execFileSync("dpkg-deb", ["--extract", join(folder, archive), join(folder, "root")]);
     }

@@ -5,7 +5,7 @@ import { connectionFailure } from "../team/connection-failure.ts";
 import { userAgent } from "../user-agent.ts";
 import { withinTime } from "../within-time.ts";
 import { ReleaseError } from "./error.ts";
-import { isVersion, type ReleaseFile, type Statement, verifiedStatement } from "./statement.ts";
+import { isVersion, type ReleaseFile, type ReleaseStatement, verifiedStatement } from "./statement.ts";
 import { withoutEdition } from "./version-order.ts";
 
 export interface GitHostOptions {
@@ -102,7 +102,7 @@ export async function fetchStatement(
   release: ListedRelease,
   keys: readonly string[],
   options: GitHostOptions,
-): Promise<Statement> {
+): Promise<ReleaseStatement> {
   const bytesOf = async (name: string) => {
     const { response, url } = await assetOf(release, name, options);
     return Buffer.from(await textOf(response, url, options, "latin1"), "latin1");

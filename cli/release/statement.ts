@@ -10,7 +10,7 @@ import { ReleaseError } from "./error.ts";
  *
  * ASCII words separated by one blank, lines that end in LF, files sorted by name.
  */
-export interface Statement {
+export interface ReleaseStatement {
   /** SemVer without build metadata and without the edition: `1.2.3`, `1.3.0-rc.1`. */
   readonly version: string;
   readonly files: readonly ReleaseFile[];
@@ -30,7 +30,7 @@ export interface ReleaseFile {
 }
 
 /** The text of RELEASE. Throws if a part would not be read back as it is. */
-export function writeStatement({ version, files }: Statement): string {
+export function writeStatement({ version, files }: ReleaseStatement): string {
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
   const lines = sorted.map(({ edition, system, kind, sha256, bytes, name }) =>
     ["file", edition, system, kind, sha256, bytes, name].join(" "),
@@ -41,7 +41,7 @@ export function writeStatement({ version, files }: Statement): string {
 }
 
 /** Reads the text of RELEASE, once its signature is verified. Throws a `ReleaseError` if it is not one. */
-export function parseStatement(text: string): Statement {
+export function parseStatement(text: string): ReleaseStatement {
   if (text.length > MAX_LENGTH) throw wrong(`RELEASE has more than ${MAX_LENGTH} characters`);
   const [first = "", ...lines] = text.split("\n");
   const format = new RegExp(`^${MAGIC} (\\d{1,9})$`).exec(first)?.[1];
@@ -193,7 +193,7 @@ export function verifiedStatement(
     keys,
     version,
   }: { readonly signature: Uint8Array; readonly keys: readonly string[]; readonly version: string },
-): Statement {
+): ReleaseStatement {
   const isSigned = keys.some((pinned) =>
     verify(
       null,

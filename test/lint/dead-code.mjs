@@ -14,7 +14,7 @@ const ENTRIES = [
   /^cli\/commands\/[\w-]+\.ts$/,
   /^cli\/(?:bootstrap\.mjs|build\/[\w-]+\.mjs)$/,
   /^cli\/logs\/scan-worker\.ts$/,
-  /^cli\/release\/release\.ts$/,
+  /^cli\/release\/(?:release|make-container)\.ts$/,
   /^cli\/sandbox\/daemon-process\.ts$/,
   /^cli\/sandbox\/cloud\/lambda\/node-runtime\.ts$/,
   /^logservice\/events\/(?:\w+\/)*[\w-]+-process\.ts$/,

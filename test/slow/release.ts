@@ -19,9 +19,12 @@ import t, { type Test } from "tap";
 import { parseStatement } from "../../cli/release/statement.ts";
 import { root } from "../support/cli.ts";
 import { requires } from "../support/require.ts";
+import { tryImage } from "../support/try-image.ts";
 
 const MB = 1_000_000;
 const skip = process.platform === "linux" && process.arch === "x64" ? requires("git") : "needs Linux on x64";
+
+const notRoot = process.getuid?.() === 0 ? false : "only root may run it in a root of its own";
 
 /** A command of an installation, and where it runs. */
 interface Installed {
@@ -135,6 +138,10 @@ t.test("a release of this system", { skip }, async (t) => {
     });
   }
 
+  t.test("the image of the log service runs as another user with a read-only root", { skip: notRoot }, (t) =>
+    tryImage(t, join(one, "tool_1.2.3_linux_x64.tar.gz"), folder),
+  );
+
   const node = join(folder, "tool/tool_1.2.3_linux_x64/node/bin/node");
   // npm 11 heeds --omit=optional for installations in a folder, not for those that are global.
   for (const how of ["--global", "--omit=optional"]) {
@@ -180,7 +187,7 @@ t.test("a release of this system", { skip }, async (t) => {
         ["--version"],
         prefix,
       );
-      t.equal(stdout, "1.2.3\n", "by the command that npm links");
+      t.equal(stdout, "1.2.3-pro\n", "by the command that npm links");
     });
   }
 });
@@ -195,7 +202,7 @@ async function checkCommands(
   writeFileSync(join(folder, "tool.json"), '{ "name": "app" }\n');
   writeFileSync(join(folder, "app.log"), '{"level":"error","message":"a"}\n{"level":"info","message":"b"}\n');
   const tool = (...words: string[]) => run(installed, words, folder);
-  t.same(await tool("version"), { code: 0, stdout: "1.2.3\n", stderr: "" });
+  t.same(await tool("version"), { code: 0, stdout: "1.2.3-pro\n", stderr: "" });
   t.same(await tool("validate"), { code: 0, stdout: "tool.json is valid\n", stderr: "" });
   t.same(await tool("logs", "--file", "app.log", "--count", "error"), { code: 0, stdout: "1\n", stderr: "" });
   const init = await tool("service", "init", "--data", "data", "--team", "acme");

@@ -10,8 +10,8 @@ import {
   parseStatement,
   pinnedKeyOf,
   privateKeyOf,
+  type ReleaseStatement,
   SIGNATURE_NAMESPACE,
-  type Statement,
   signStatement,
   verifiedStatement,
   writeStatement,
@@ -19,7 +19,7 @@ import {
 import { requires } from "../../support/require.ts";
 
 const SUM = "0123456789abcdef".repeat(4);
-const STATEMENT: Statement = {
+const STATEMENT: ReleaseStatement = {
   version: "1.2.3",
   files: [
     { edition: "pro", system: "any", kind: "tool", sha256: SUM, bytes: 7, name: "install.sh" },
