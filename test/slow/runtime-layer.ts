@@ -4,7 +4,7 @@ import { createHash } from "node:crypto";
 import { existsSync, mkdirSync, readdirSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { join } from "node:path";
+import { dirname, join } from "node:path";
 import { crc32, deflateRawSync } from "node:zlib";
 import t from "tap";
 import { writeZip } from "../../cli/artifact/zip.ts";
@@ -211,10 +211,10 @@ const JAVA = {
 };
 
 /** The command as it is installed: dist/bin alone, without a runtime beside it. */
-function installedTool(folder: string): { readonly path: string } {
-  mkdirSync(join(folder, "dist"), { recursive: true });
-  execFileSync("cp", ["-al", join(root, "dist/bin"), join(folder, "dist/bin")]);
-  return { path: join(folder, "dist/bin/cli.cjs") };
+function installedTool(folder: string, bundles = "dist/bin"): { readonly path: string } {
+  mkdirSync(dirname(join(folder, bundles)), { recursive: true });
+  execFileSync("cp", ["-al", join(root, "dist/bin"), join(folder, bundles)]);
+  return { path: join(folder, bundles, "cli.cjs") };
 }
 
 const source = sourceKey(join(root, "dist/bin/runtime/bootstrap.cjs"), ENGINE, "x64");
@@ -247,14 +247,17 @@ t.test("a deploy without network says so before it builds", async (t) => {
   t.equal(node.code, 0, "Node needs none") || t.comment(node.stderr);
 });
 
+/** Puts a runtime into the cache of an app's user. */
+const putRuntime = (app: AppFolder, executable: string, level: number) =>
+  writeRuntime(join(app.env.XDG_CACHE_HOME!, "tool/runtime", source), executable, level);
+
 /** As `makeRuntime` leaves it, of an executable and a level of deflating. */
-function putRuntime(app: AppFolder, executable: string, level: number): void {
+function writeRuntime(folder: string, executable: string, level: number): void {
   const content = Buffer.from(executable);
   const data = deflateRawSync(content, { level });
   const entry = { name: "tool/runtime", mode: 0o100755, crc32: crc32(content), unpackedBytes: content.length };
   const zip = writeZip([{ ...entry, isDeflated: true, data }]);
   const sha256 = (bytes: Uint8Array) => createHash("sha256").update(bytes).digest("hex");
-  const folder = join(app.env.XDG_CACHE_HOME!, "tool/runtime", source);
   mkdirSync(folder, { recursive: true });
   writeFileSync(join(folder, ARCHIVE_FILE), zip);
   const record = { source, executable: sha256(content), archive: sha256(zip), bytes: zip.length };
@@ -282,4 +285,15 @@ t.test("a layer is named by its executable", async (t) => {
   putRuntime(app, `${text}changed`, 9);
   t.equal(JSON.parse((await deploy()).stdout).outcome, "updated");
   t.equal(aws.journal.count("lambda", "PublishLayerVersion"), 2, "another executable is another layer");
+});
+
+t.test("a release brings its layer, beside the folder of its bundles", async (t) => {
+  const folder = t.testdir();
+  const aws = await startAws(t);
+  writeRuntime(join(folder, "release/layer"), "the executable", 6);
+  const app = appFolder(aws, join(folder, "app"), PYTHON, installedTool(folder, "release/lib"));
+  const { code, stderr } = await app.tool(["deploy", "--no-check"], npmEnv(folder, "http://127.0.0.1:1/"));
+  t.equal(code, 0) || t.comment(stderr);
+  t.match(stderr, /the runtime is uploaded, once for all apps/);
+  t.notOk(existsSync(join(folder, ".cache/tool/runtime")), "nothing is made for it");
 });
