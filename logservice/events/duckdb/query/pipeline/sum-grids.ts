@@ -1,8 +1,20 @@
 import type { ExactSum } from "../../../../../grammar/query/index.ts";
 import { allFields, type Summary } from "../../../summary/summary.ts";
+import type { SqlPart } from "../aggregate.ts";
 import { pathKey } from "../field-values.ts";
-import type { AggregateInput } from "./plan.ts";
-import type { StatementInput } from "./statement.ts";
+import type { GroupValues } from "./memory-groups.ts";
+import type { MemoryRow } from "./memory-rows.ts";
+import type { AggregateInput, GroupPlan } from "./plan.ts";
+import type { SummaryRow } from "./summarized.ts";
+
+/** All that a statement adds. */
+interface Added {
+  readonly plan: GroupPlan;
+  readonly parts: readonly SqlPart<unknown>[];
+  readonly memory: readonly MemoryRow[];
+  readonly summaries: readonly SummaryRow[];
+  readonly values: readonly GroupValues[];
+}
 
 /**
  * Splits numbers in two, so that SQL adds them as exactly as `ExactSum` does: added to a number and taken from it again,
@@ -12,11 +24,10 @@ import type { StatementInput } from "./statement.ts";
 export type SumGrid = number | undefined;
 
 /** The grid of an input of numbers, the same for all rows of a statement. */
-export function sumGrid(input: StatementInput, at: number): SumGrid {
-  const { parts, memory, summaries, values } = input;
+export function sumGrid({ plan, parts, memory, summaries, values }: Added, at: number): SumGrid {
   const segments = new Set(parts.flatMap(({ segments }) => segments));
   let bound = 0;
-  for (const { summary } of segments) bound += boundIn(summary, input.plan.inputs[at]!);
+  for (const { summary } of segments) bound += boundIn(summary, plan.inputs[at]!);
   for (const row of memory) bound += Math.abs(Number(row.values[at] ?? 0)) * row.times;
   for (const { inputs } of summaries) bound += Math.abs(inputs[at]?.sum ?? 0);
   for (const group of values) for (const number of group.values[at] as readonly number[]) bound += Math.abs(number);
