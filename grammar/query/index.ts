@@ -43,6 +43,7 @@ export { printPipeline } from "./pipe/print.ts";
 export { fieldsNamed, readsOfPipeline } from "./pipe/reads.ts";
 export { type SortOrder, sortOrder } from "./pipe/sort-order.ts";
 export { lastInstantBefore, periodSeconds, stepCount, stepFor, stepStart, stepsOf } from "./pipe/steps.ts";
+export { addToSum, type ExactSum, mergeSums, valueOfSum } from "./pipe/sums.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, canonicalValue, compareCells, jsonText, keyOf } from "./pipe/values.ts";
 export { DIRECTION_WORDS, PIPE_WORDS } from "./pipe-words.ts";

@@ -1,6 +1,7 @@
 import type { FunctionKind } from "./functions.ts";
 import type { Packing, Unpacking } from "./packed.ts";
 import { DistinctSketch, PercentileSketch } from "./sketches.ts";
+import { addToSum, type ExactSum, mergeSums, valueOfSum } from "./sums.ts";
 import { type Cell, canonicalValue, keyOf } from "./values.ts";
 
 /** The state of a function for the values of a group. */
@@ -148,76 +149,36 @@ abstract class OfNumbers implements Accumulator {
   }
 }
 
-/** Whole numbers are added exactly as long as they are safe; everything else by Neumaier's compensated sum. */
-class ExactSum {
-  #whole = 0;
-  #sum = 0;
-  #lost = 0;
-
-  add(value: number): void {
-    const whole = this.#whole + value;
-    if (Number.isSafeInteger(value) && Number.isSafeInteger(whole)) this.#whole = whole;
-    else this.#compensate(value);
-  }
-
-  #compensate(value: number): void {
-    const sum = this.#sum + value;
-    this.#lost += Math.abs(this.#sum) >= Math.abs(value) ? this.#sum - sum + value : value - sum + this.#sum;
-    this.#sum = sum;
-  }
-
-  merge(other: ExactSum): void {
-    this.add(other.#whole);
-    this.#compensate(other.#sum);
-    this.#lost += other.#lost;
-  }
-
-  pack(packing: Packing): void {
-    packing.number(this.#whole);
-    packing.number(this.#sum);
-    packing.number(this.#lost);
-  }
-
-  unpack(packed: Unpacking): void {
-    this.#whole = packed.number();
-    this.#sum = packed.number();
-    this.#lost = packed.number();
-  }
-
-  get value(): number {
-    const fraction = this.#sum + this.#lost;
-    return fraction === 0 ? this.#whole : this.#whole + fraction;
-  }
-}
-
 class Sum extends OfNumbers {
-  readonly #sum = new ExactSum();
+  readonly #sum: ExactSum = { sum: 0, lost: 0 };
   protected count = 0;
 
   protected take(value: number): void {
     this.count++;
-    this.#sum.add(value);
+    addToSum(this.#sum, value);
   }
 
   protected join(other: this): void {
     this.count += other.count;
-    this.#sum.merge(other.#sum);
+    mergeSums(this.#sum, other.#sum);
   }
 
   override pack(packing: Packing): void {
     super.pack(packing);
     packing.number(this.count);
-    this.#sum.pack(packing);
+    packing.number(this.#sum.sum);
+    packing.number(this.#sum.lost);
   }
 
   override unpack(packed: Unpacking): void {
     super.unpack(packed);
     this.count = packed.number();
-    this.#sum.unpack(packed);
+    this.#sum.sum = packed.number();
+    this.#sum.lost = packed.number();
   }
 
   protected get total(): number {
-    return this.#sum.value;
+    return valueOfSum(this.#sum);
   }
 
   result(): Cell {

@@ -1,4 +1,4 @@
-import { LEVELS } from "../../../grammar/query/index.ts";
+import { addToSum, type ExactSum, LEVELS, mergeSums } from "../../../grammar/query/index.ts";
 import { discoveredType, eachElement, eachField, MAX_FIELD_DEPTH } from "../field-paths.ts";
 
 /**
@@ -31,7 +31,8 @@ export interface FieldSummary {
   string: number;
   number: number;
   boolean: number;
-  numbers: { count: number; min: number; max: number; sum: number };
+  /** `lost` is not a number if the sum is not known to its last digit: older summaries did not keep it. */
+  numbers: { count: number; min: number; max: number } & ExactSum;
   /** Events that hold each text or truth, as long as there are few different ones and they are short. */
   values: Map<string | boolean, number> | undefined;
 }
@@ -86,6 +87,8 @@ export function addEvent(summary: Summary, minute: number, severity: number): vo
   levels[severity]!++;
 }
 
+const noNumbers = () => ({ count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0, lost: 0 });
+
 export const emptyField = (path: readonly string[]): FieldSummary => ({
   path,
   present: 0,
@@ -93,7 +96,7 @@ export const emptyField = (path: readonly string[]): FieldSummary => ({
   string: 0,
   number: 0,
   boolean: 0,
-  numbers: { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
+  numbers: noNumbers(),
   values: new Map(),
 });
 
@@ -197,7 +200,7 @@ const PREFIXES = new WeakMap<Summary, ReadonlySet<string>>();
 
 export function addNumber({ numbers }: FieldSummary, number: number): void {
   numbers.count++;
-  numbers.sum += number;
+  addToSum(numbers, number);
   if (number < numbers.min) numbers.min = number;
   if (number > numbers.max) numbers.max = number;
 }
@@ -213,8 +216,8 @@ export function countValue(field: FieldSummary, value: string | boolean, events 
 }
 
 /**
- * The summary of all events together. The same as if each were added, but for the last digits of sums; where there are
- * too many paths, other ones may be missing.
+ * The summary of all events together. The same as if each were added; where there are too many paths, other ones may be
+ * missing.
  */
 export function mergeSummaries(summaries: readonly Summary[]): Summary {
   const merged = emptySummary();
@@ -248,7 +251,7 @@ function mergeField(total: FieldSummary, { present, plain, string, number, boole
   total.number += number;
   total.boolean += boolean;
   total.numbers.count += numbers.count;
-  total.numbers.sum += numbers.sum;
+  mergeSums(total.numbers, numbers);
   total.numbers.min = Math.min(total.numbers.min, numbers.min);
   total.numbers.max = Math.max(total.numbers.max, numbers.max);
   if (values === undefined) total.values = undefined;
@@ -284,7 +287,11 @@ export function readSummary(text: string): Summary {
   };
 }
 
-type PrintedField = Omit<FieldSummary, "values"> & { readonly values?: readonly [string | boolean, number][] };
+type PrintedField = Omit<FieldSummary, "values" | "numbers"> & {
+  readonly values?: readonly [string | boolean, number][];
+  /** `lost` is missing in older summaries, and null in place of what is no number. */
+  readonly numbers: Omit<FieldSummary["numbers"], "lost"> & { readonly lost?: number | null };
+};
 
 const readFields = (fields: readonly PrintedField[]): Fields =>
   new Map(
@@ -294,10 +301,13 @@ const readFields = (fields: readonly PrintedField[]): Fields =>
         ...field,
         values: field.values && new Map(field.values),
         // JSON has no infinities.
-        numbers:
-          field.numbers.count > 0
-            ? field.numbers
-            : { count: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY, sum: 0 },
+        numbers: field.numbers.count > 0 ? readNumbers(field.numbers) : noNumbers(),
       },
     ]),
   );
+
+/** An older sum of whole numbers has lost nothing. */
+const readNumbers = ({ lost, ...numbers }: PrintedField["numbers"]): FieldSummary["numbers"] => ({
+  ...numbers,
+  lost: lost ?? (lost === undefined && Number.isSafeInteger(numbers.sum) ? 0 : Number.NaN),
+});

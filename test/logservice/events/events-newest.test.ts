@@ -370,7 +370,7 @@ t.test("SQL gets a row for each group of the newest events, however many values 
       query: "| stats sum(n)",
       fields: (n) => ({ n: n % 2 === 1 ? 1 : n % 4 === 0 ? 1e16 : -1e16 }),
       groups: 1,
-      inputs: { sum: 500 },
+      inputs: { sum: 1, lost: 499 },
     },
     { query: "| stats sum(n)", fields: () => ({ n: 1e308 }), groups: 2, inputs: { sum: Number.MAX_VALUE } },
     { query: "| timeseries 1h count() by service", fields: (n) => ({ service: n % 2 }), groups: 2 },

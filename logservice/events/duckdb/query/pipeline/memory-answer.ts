@@ -1,5 +1,5 @@
 // The rows of groups of events that are all in memory, which are those that the statement would give. No SQL is asked.
-import { type Cell, canonicalValue, sortOrder } from "../../../../../grammar/query/index.ts";
+import { type Cell, canonicalValue, sortOrder, valueOfSum } from "../../../../../grammar/query/index.ts";
 import type { Group, Numbers } from "./memory-groups.ts";
 import type { GroupPlan, Having, PlannedAggregate } from "./plan.ts";
 
@@ -56,7 +56,7 @@ function resultOf({ kind, input }: PlannedAggregate, { events, inputs, seconds, 
       break;
   }
   if (numbers === undefined || numbers.count === 0) return null;
-  const sum = numbers.sum + numbers.lost;
+  const sum = valueOfSum(numbers);
   switch (kind.name) {
     case "sum":
       return Number.isFinite(sum) ? zeroed(sum) : null;

@@ -1,8 +1,15 @@
-import { type Cell, combinations, keyOf, readOfField } from "../../../../../grammar/query/index.ts";
+import {
+  addToSum,
+  type Cell,
+  combinations,
+  keyOf,
+  mergeSums,
+  readOfField,
+} from "../../../../../grammar/query/index.ts";
 import { type MemtableColumn, NumberColumn, type ValueColumn } from "../../../memtable-columns.ts";
 import { type Event, tooMuch } from "../../../store.ts";
 import { type AggregateInput, type GroupPlan, hasPositions, needsValues } from "./plan.ts";
-import type { SummaryNumbers, SummaryRow } from "./summarized.ts";
+import { NO_NUMBERS, type SummaryNumbers, type SummaryRow } from "./summarized.ts";
 
 /** Whether a row for each group is enough: no function needs the places of events. */
 export const needsGroupsOnly = (plan: GroupPlan): boolean => !hasPositions(plan);
@@ -314,8 +321,8 @@ function mapKey(cell: Cell): unknown {
 
 export class Numbers {
   count = 0;
+  /** See ExactSum. */
   sum = 0;
-  /** The part that the sum has lost, so that the order of small and large numbers does not matter. */
   lost = 0;
   min = Number.POSITIVE_INFINITY;
   max = Number.NEGATIVE_INFINITY;
@@ -333,18 +340,10 @@ function addNumber(numbers: Numbers, value: number): void {
   if (value > numbers.max) numbers.max = value;
 }
 
-function addToSum(numbers: Numbers, value: number): void {
-  const { sum } = numbers;
-  const next = sum + value;
-  numbers.lost += Math.abs(sum) >= Math.abs(value) ? sum - next + value : value - next + sum;
-  numbers.sum = next;
-}
-
 /** `isOwn`: the values need not be copied. Those of an event of several groups are in each. */
 function mergeNumbers(numbers: Numbers, other: Numbers, isOwn: boolean): void {
   const { count, sum, lost, min, max, leftOut } = other;
-  addNumbers(numbers, { count, sum, min, max, leftOut });
-  addToSum(numbers, lost);
+  addNumbers(numbers, { count, sum, lost, min, max, leftOut });
   if (other.numbers !== undefined) {
     if (numbers.numbers === undefined) numbers.numbers = isOwn ? other.numbers : [...other.numbers];
     else for (const number of other.numbers) numbers.numbers.push(number);
@@ -355,10 +354,10 @@ function mergeNumbers(numbers: Numbers, other: Numbers, isOwn: boolean): void {
   }
 }
 
-function addNumbers(numbers: Numbers, { count, sum, min, max, leftOut }: SummaryNumbers): void {
+function addNumbers(numbers: Numbers, { count, sum, lost, min, max, leftOut }: SummaryNumbers): void {
   numbers.count += count;
   numbers.leftOut += leftOut;
-  if (sum !== null) addToSum(numbers, sum);
+  if (sum !== null) mergeSums(numbers, { sum, lost });
   if (min !== null && min < numbers.min) numbers.min = min;
   if (max !== null && max > numbers.max) numbers.max = max;
 }
@@ -371,12 +370,11 @@ function rowsOf({ cells, events, inputs }: Group): SummaryRow[] {
 }
 
 function numbersOf({ count, sum, lost, min, max, leftOut }: Numbers): SummaryNumbers {
-  if (count === 0) return { ...NOTHING, leftOut };
-  return { count, sum: Number.isFinite(sum) ? sum + lost : greatest(sum), min, max, leftOut };
+  if (count === 0) return { ...NO_NUMBERS, leftOut };
+  return { count, ...(Number.isFinite(sum) ? { sum, lost } : { sum: greatest(sum), lost: 0 }), min, max, leftOut };
 }
 
 const excessOf = ({ sum }: Numbers): SummaryNumbers =>
-  Number.isFinite(sum) ? NOTHING : { ...NOTHING, sum: greatest(sum) };
+  Number.isFinite(sum) ? NO_NUMBERS : { ...NO_NUMBERS, sum: greatest(sum) };
 
 const greatest = (sum: number) => Math.sign(sum) * Number.MAX_VALUE;
-const NOTHING: SummaryNumbers = { count: 0, sum: null, min: null, max: null, leftOut: 0 };

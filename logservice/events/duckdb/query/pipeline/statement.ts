@@ -16,6 +16,7 @@ import {
   type PlannedAggregate,
 } from "./plan.ts";
 import type { ColumnSource, SegmentSources } from "./sources.ts";
+import { joinedSumsSql, type SumGrid, splitSum, splitSumsSql, sumGrid } from "./sum-grids.ts";
 import type { SummaryRow } from "./summarized.ts";
 
 /** How values of a column are in SQL, the same in all parts. `json`: as text, canonical but for objects and lists. */
@@ -65,7 +66,8 @@ export function groupStatement(input: StatementInput): GroupStatement {
       ? [{ sql: ofMemory(memory, input, forms), isCounted: false }]
       : []),
   ];
-  const grouped = needsValues(plan) ? groupedRows(rows, plan) : merged(rows, input, forms);
+  const grids = plan.inputs.map(({ use }, at) => (use === "number" ? sumGrid(input, at) : undefined));
+  const grouped = needsValues(plan) ? groupedRows(rows, plan, grids) : merged(rows, input, { forms, grids });
   const outs = plan.aggregates.map((one, at) => `${valueSql(one, input.seconds)} as o${at}`);
   const { order, most } = cutOf(plan, forms, input.maxRows);
   const sums = numberInputs(plan).map((at) => `x${at}`);
@@ -148,9 +150,9 @@ function valueSql({ kind, input }: PlannedAggregate, seconds: number): string {
     case "rate":
       return seconds > 0 ? `coalesce(w, 0) / ${seconds}` : "null::double";
     case "sum":
-      return `case when n${input} > 0 and isfinite(s${input}) then s${input} end`;
+      return `case when n${input} > 0 and isfinite(s${input} + l${input}) then s${input} + l${input} end`;
     case "avg":
-      return `case when n${input} > 0 and isfinite(s${input}) then s${input} / n${input} end`;
+      return `case when n${input} > 0 and isfinite(s${input} + l${input}) then (s${input} + l${input}) / n${input} end`;
     case "min":
       return `lo${input}`;
     case "max":
@@ -476,11 +478,11 @@ interface Rows {
 }
 
 /** With percentiles or distinct values: all rows at once. */
-function groupedRows(rows: readonly Rows[], plan: GroupPlan): SelectStatement {
+function groupedRows(rows: readonly Rows[], plan: GroupPlan, grids: readonly SumGrid[]): SelectStatement {
   const sums = plan.inputs.flatMap(({ use }, at) => {
     switch (use) {
       case "number":
-        return [...partialNumbers(at), ...percentiles(plan, at)];
+        return [...partialNumbers(at, grids[at]), ...percentiles(plan, at)];
       case "key":
         return [`count(distinct v${at})::double as n${at}`];
       case "presence":
@@ -499,19 +501,25 @@ function groupedRows(rows: readonly Rows[], plan: GroupPlan): SelectStatement {
 }
 
 /** The groups of each part, joined. */
-function merged(rows: readonly Rows[], { plan, summaries, steps }: StatementInput, forms: Forms): SelectStatement {
+function merged(
+  rows: readonly Rows[],
+  { plan, summaries, steps }: StatementInput,
+  { forms, grids }: { readonly forms: Forms; readonly grids: readonly SumGrid[] },
+): SelectStatement {
   const cells = cellNames(plan);
   const parts = rows.map(({ sql, isCounted }): SelectStatement => {
-    const sums = plan.inputs.flatMap(({ use }, at) => (use === "number" ? partialNumbers(at) : partial(use, at)));
+    const sums = plan.inputs.flatMap(({ use }, at) =>
+      use === "number" ? partialNumbers(at, grids[at]) : partial(use, at),
+    );
     const events = plan.isUnique ? FIRST : `${isCounted ? "count(*)::double" : "sum(w)"} as w`;
     const names = [...cells, events, ...(isSortedByTime(plan) ? [TIME_OF_GROUP] : []), ...sums].join(", ");
     return { text: `select ${names} from (${sql.text}) group by all`, values: sql.values };
   });
-  if (summaries.length > 0) parts.push(ofSummaries(summaries, { plan, steps }, forms));
+  if (summaries.length > 0) parts.push(ofSummaries(summaries, { plan, steps, grids }, forms));
   const [only] = parts;
   // Summaries give several rows of a group.
   if (parts.length === 1 && summaries.length === 0) return only!;
-  const sums = plan.inputs.flatMap(({ use }, at) => joins(use, at));
+  const sums = plan.inputs.flatMap(({ use }, at) => joins(use, at, grids[at]));
   const events = plan.isUnique
     ? ["min(first) as first"]
     : ["sum(w) as w", ...(isSortedByTime(plan) ? ["min(moment) as moment"] : [])];
@@ -529,10 +537,9 @@ const FIRST = "min({'position': position, 'event_id': event_id}) as first";
 const union = (parts: readonly { readonly text: string }[]) =>
   parts.map(({ text }) => `(${text})`).join(" union all by name ");
 
-/** Sums of fractions lose nothing on the way. */
-const partialNumbers = (at: number) => [
+const partialNumbers = (at: number, grid: SumGrid) => [
   `count(v${at})::double as n${at}`,
-  `fsum(v${at}) as s${at}`,
+  ...splitSumsSql(at, grid),
   `min(v${at}) as lo${at}`,
   `max(v${at}) as hi${at}`,
   `sum(x${at}) as x${at}`,
@@ -547,12 +554,12 @@ function partial(use: AggregateInput["use"], at: number): string[] {
   ];
 }
 
-function joins(use: AggregateInput["use"], at: number): string[] {
+function joins(use: AggregateInput["use"], at: number, grid: SumGrid): string[] {
   switch (use) {
     case "number":
       return [
         `sum(n${at}) as n${at}`,
-        `fsum(s${at}) as s${at}`,
+        ...joinedSumsSql(at, grid),
         `min(lo${at}) as lo${at}`,
         `max(hi${at}) as hi${at}`,
         `sum(x${at}) as x${at}`,
@@ -591,7 +598,7 @@ function quantile(percent: number): string {
 /** Counts of what summaries know. */
 function ofSummaries(
   summaries: readonly SummaryRow[],
-  { plan, steps }: Pick<StatementInput, "plan" | "steps">,
+  { plan, steps, grids }: Pick<StatementInput, "plan" | "steps"> & { readonly grids: readonly SumGrid[] },
   forms: Forms,
 ): SelectStatement {
   const bound = new BoundTable();
@@ -619,10 +626,16 @@ function ofSummaries(
       numbers.map(({ count }) => count),
     );
     if (use !== "number") continue;
+    const sums = numbers.map(({ sum, lost }) => (sum === null ? undefined : splitSum({ sum, lost }, grids[at])));
     bound.add(
       `s${at}`,
       "DOUBLE",
-      numbers.map(({ sum }) => sum),
+      sums.map((one) => one?.sum),
+    );
+    bound.add(
+      `l${at}`,
+      "DOUBLE",
+      sums.map((one) => one?.lost),
     );
     bound.add(
       `lo${at}`,

@@ -24,6 +24,8 @@ export interface SummaryNumbers {
   /** Numbers of an input of numbers, otherwise values. */
   readonly count: number;
   readonly sum: number | null;
+  /** The part that the sum has lost: see ExactSum. */
+  readonly lost: number;
   readonly min: number | null;
   readonly max: number | null;
   readonly leftOut: number;
@@ -50,7 +52,7 @@ export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: n
       ? (summary, levels) => valuesOf(only, summary, levels)
       : () => undefined;
   }
-  const nothing = inputs.map(() => NOTHING);
+  const nothing = inputs.map(() => NO_NUMBERS);
   return (summary, levels) => {
     const rows = eventsBy({ isByLevel, stepMs, firstMs }, summary, levels).map((row) => ({ ...row, inputs: nothing }));
     if (inputs.length === 0) return rows;
@@ -61,7 +63,7 @@ export function summaryReader(plan: GroupPlan, by: readonly Target[], firstMs: n
 }
 
 const SUMMARIZED: ReadonlySet<string> = new Set(["count", "rate", "sum", "avg", "min", "max"]);
-const NOTHING: SummaryNumbers = { count: 0, sum: null, min: null, max: null, leftOut: 0 };
+export const NO_NUMBERS: SummaryNumbers = { count: 0, sum: null, lost: 0, min: null, max: null, leftOut: 0 };
 
 /** Events by the step of time and the level, as far as that is asked. */
 function eventsBy(
@@ -106,7 +108,7 @@ function inputsBy(
         ? undefined
         : use === "number"
           ? numbersOf(field)
-          : { ...NOTHING, count: field.present };
+          : { ...NO_NUMBERS, count: field.present };
     });
     if (!numbers.every((one) => one !== undefined)) return undefined;
     rows.push({ cells: isByLevel ? [LEVELS[severity]!] : [], events: 0, inputs: numbers as SummaryNumbers[] });
@@ -114,8 +116,12 @@ function inputsBy(
   return rows;
 }
 
-const numbersOf = ({ present, number, numbers: { count, sum, min, max } }: FieldSummary): SummaryNumbers =>
-  count === 0 ? { ...NOTHING, leftOut: present } : { count, sum, min, max, leftOut: present - number };
+/** Undefined if the sum is not known to its last digit. */
+function numbersOf({ present, number, numbers }: FieldSummary): SummaryNumbers | undefined {
+  const { count, sum, lost, min, max } = numbers;
+  if (count === 0) return { ...NO_NUMBERS, leftOut: present };
+  return Number.isFinite(lost) ? { count, sum, lost, min, max, leftOut: present - number } : undefined;
+}
 
 /** Groups of the texts and truths of a field, and of the events that have none. */
 function valuesOf(place: Target, summary: Summary, levels: readonly boolean[]): SummaryRow[] | undefined {
