@@ -1,5 +1,16 @@
 // Damaged backups: what a check and a restore say of each, and that nothing is made of one.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -290,3 +301,86 @@ t.test("of a newer version", async (t) => {
     message: /backup\.json is damaged/,
   });
 });
+
+const COPIES = [
+  ["data directory", join(home, "data")],
+  ["backup", backup],
+] as const;
+
+for (const [kind, from] of COPIES) {
+  const named = `a copy of a ${kind}`;
+  /** The names in the target and beside it. */
+  const namesIn = (folder: string) => readdirSync(folder).sort();
+  const whole = namesIn(kind === "backup" ? join(home, "data") : backup).filter((name) => !/-(shm|wal)$/.test(name));
+
+  t.test(`${named} holds nothing of one that was interrupted`, async (t) => {
+    const folder = t.testdir();
+    const to = join(folder, "to");
+    const warnings: string[] = [];
+    // Of an older version and the same process number, of this version, and not of a copy.
+    const ended = { pid: 999_999_999, start: null, token: "" };
+    for (const name of [`.to.${process.pid}`, ".to.abcDEF", ".to.notes"])
+      mkdirSync(join(folder, name, "events/projects/lost~1"), { recursive: true });
+    writeFileSync(join(folder, ".to.abcDEF/lock"), `${JSON.stringify(ended)}\n`);
+    const warn = (text: string) => void warnings.push(text);
+    await copyDataDirectory({ kind, from, to, progress, warn });
+    t.notOk(existsSync(join(to, "events/projects/lost~1")));
+    t.strictSame(namesIn(folder), [`.to.${process.pid}`, ".to.notes", "to"].sort());
+    t.strictSame(warnings, [
+      `${join(folder, `.to.${process.pid}`)} may be left of a copy that was interrupted: remove it if none is being made`,
+    ]);
+  });
+
+  t.test(`${named} replaces nothing that came meanwhile`, async (t) => {
+    const came = {
+      "a folder with a file": (to: string) => {
+        mkdirSync(to);
+        writeFileSync(join(to, "important.txt"), "x");
+      },
+      "a file": (to: string) => writeFileSync(to, "x"),
+      "a link to a folder with a file": (to: string) => symlinkSync(home, to),
+    };
+    for (const [what, make] of Object.entries(came)) {
+      const to = join(t.testdir(), "to");
+      let isMade = false;
+      const copy = copyDataDirectory({ kind, from, to, progress: () => void (isMade || ((isMade = true), make(to))) });
+      t.match(await messageOf(copy), {
+        message: `${to} was made by another process meanwhile, and is left as it is`,
+        hint: "name a folder that does not exist yet, or remove this one",
+      });
+      t.notOk(existsSync(join(to, "records.sqlite")), what);
+      t.ok(lstatSync(to), what);
+      t.strictSame(namesIn(join(to, "..")), ["to"], what);
+    }
+    const to = join(t.testdir(), "to");
+    const both = [0, 1].map(() => messageOf(copyDataDirectory({ kind, from, to, progress })));
+    const messages = (await Promise.all(both)).map(({ message }) => message);
+    t.strictSame(messages.filter((text) => text?.includes("was made by another process meanwhile")).length, 1);
+    t.strictSame(namesIn(to), whole);
+  });
+
+  t.test(`${named} follows a link, and fills a mount point in its place`, async (t) => {
+    const folder = t.testdir({ disk: {}, link: t.fixture("symlink", "disk"), nowhere: t.fixture("symlink", "gone") });
+    const [disk, link] = [join(folder, "disk"), join(folder, "link")];
+    await copyDataDirectory({ kind, from, to: link, progress });
+    t.ok(lstatSync(link).isSymbolicLink());
+    t.strictSame(namesIn(disk), whole);
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: join(folder, "nowhere"), progress })), {
+      message: `${join(folder, "nowhere")} is a link that leads nowhere`,
+    });
+    const mounted = join(folder, "mounted");
+    mkdirSync(mounted);
+    const { ino } = lstatSync(mounted);
+    const isMountPoint = async () => true;
+    await copyDataDirectory({ kind, from, to: mounted, progress, isMountPoint });
+    t.equal(lstatSync(mounted).ino, ino);
+    t.strictSame(namesIn(mounted), whole);
+    const late = join(folder, "late");
+    mkdirSync(late);
+    const make = () => writeFileSync(join(late, "important.txt"), "x");
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: late, progress: make, isMountPoint })), {
+      message: `${late} was made by another process meanwhile, and is left as it is`,
+    });
+    t.strictSame(namesIn(late), ["important.txt"]);
+  });
+}
