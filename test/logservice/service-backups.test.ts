@@ -302,6 +302,32 @@ t.test("of a newer version", async (t) => {
   });
 });
 
+t.test("a check names events of projects that the records lack, also if they are in the journal alone", async (t) => {
+  const rows: readonly (readonly [events: Record<string, number>, detail: string | undefined])[] = [
+    [{ gone: 1 }, "holds an event of a project that the records do not have"],
+    [{ gone: 2, other: 1, known: 1 }, "holds 3 events of 2 projects that the records do not have"],
+    [{ known: 2 }, undefined],
+  ];
+  for (const [events, detail] of rows) {
+    const data = join(t.testdir(), "data");
+    mkdirSync(data);
+    const records = await openRecords(data);
+    const known = await addProject(records.db, FIRST_TEAM, { id: "shop", name: "shop" }, new Date(0).toISOString());
+    await records.close();
+    const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0 });
+    for (const [project, count] of Object.entries(events)) {
+      const event = { timestamp: "2024-05-01T10:00:00Z", level: "info", message: "one", fields: {} } as const;
+      await store.append(project === "known" ? known.events_key : project, Array(count).fill(event));
+    }
+    await store.close();
+    const options = { folder: data, repair: false, acceptedLosses: [], nowMs: () => 0, reading: async () => {} };
+    const { findings } = await checkDataDirectory({ ...options, repaired: () => {} });
+    const found = detail && [{ file: "journal", state: "unknown", detail, remedy: "put back newer records" }];
+    t.match(findings, found ?? [], JSON.stringify(events));
+    t.equal(findings.length, detail === undefined ? 0 : 1);
+  }
+});
+
 const COPIES = [
   ["data directory", join(home, "data")],
   ["backup", backup],
