@@ -2,10 +2,10 @@ import { existsSync } from "node:fs";
 import { realpath } from "node:fs/promises";
 import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { OperatorError } from "../error.ts";
-import { copyEvents, DamagedEvents, wrongEvents } from "../events/copy.ts";
+import { copyEvents, DamagedEvents, damagedLists, lossesIn, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
 import { RecordsError } from "../records/check.ts";
-import { checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
+import { acceptedIn, checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
 import { BACKUP_LIST, type BackupReport, readBackup, writeBackupList } from "./backup-list.ts";
 import { openTarget, requireFree, type TargetOptions } from "./copy-target.ts";
 import {
@@ -60,12 +60,16 @@ export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
   const temporaryPath = target.folder;
   let copied: Copied = { files: 0, bytes: 0 };
   try {
+    // The copy has its own.
+    for (const name of await damagedLists(join(from, EVENTS_FOLDER)))
+      warn(`${join(from, EVENTS_FOLDER, name)} is damaged: files that are gone may not be missed, in the copy either`);
     await copyEvents(join(from, EVENTS_FOLDER), join(temporaryPath, EVENTS_FOLDER), (bytes) => {
       copied = { files: copied.files + 1, bytes: copied.bytes + bytes };
       progress(copied);
     });
     // After the events: a project is in the records before it has events.
     await copyRecords(from, temporaryPath);
+    for (const text of await lackingIn(temporaryPath)) warn(`${from} ${text}`);
     if (kind === "backup") await signEverybodyOut(temporaryPath);
     const lacking = await wrongEvents(join(temporaryPath, EVENTS_FOLDER));
     if (lacking !== undefined) {
@@ -88,6 +92,16 @@ export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
     await target.drop();
   }
   return copied;
+}
+
+/** The events that a whole copy lacks, as they were lost before and nobody accepted that: a sentence, to be read after its name. */
+async function lackingIn(folder: string): Promise<string[]> {
+  const losses = (await lossesIn(join(folder, EVENTS_FOLDER), await acceptedIn(folder))).filter(({ isAccepted }) => !isAccepted);
+  const [first] = losses;
+  if (first === undefined) return [];
+  const what = losses.every(({ isPossible }) => isPossible) ? "may lack events" : "lacks events that were lost";
+  const which = losses.length === 1 ? `loss ${first.id}` : `${losses.length} losses, the first ${first.id}`;
+  return [`${what} (${which}), and so does the copy: tool service check --data <dir> says which`];
 }
 
 /** Throws an OperatorError if a backup is not as it was made. */

@@ -328,6 +328,51 @@ t.test("a check names events of projects that the records lack, also if they are
   }
 });
 
+t.test("a backup says which events it lacks, unless that was accepted", async (t) => {
+  const lossy = /^\S*data lacks events that were lost \(loss \w{8}\), and so does the copy: tool service check --data/;
+  const rows: readonly (readonly [name: string, damage: (data: string) => void, warnings: RegExp[], position?: number])[] =
+    [
+      ["whole", () => {}, []],
+      ["a segment", (at) => flipInside(join(at, kinds["a segment"])), [lossy]],
+      ["a segment gone", (at) => rmSync(join(at, kinds["a segment"])), [lossy]],
+      ["an older folder", () => {}, [/data may lack events \(loss \w{8}\), and so does the copy: /], 2_000_000],
+    ];
+  for (const [name, damage, said, position] of rows) {
+    const folder = t.testdir();
+    const data = join(folder, "data");
+    cpSync(backup, data, { recursive: true });
+    rmSync(join(data, BACKUP_LIST));
+    damage(data);
+    const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0, position, log: () => {} });
+    await store.scrub();
+    const losses = store.losses().map(({ id }) => id);
+    await store.close();
+    const warningsOf = async (to: string) => {
+      const warnings: string[] = [];
+      const warn = (text: string) => void warnings.push(text);
+      await copyDataDirectory({ kind: "data directory", from: data, to: join(folder, to), progress, warn });
+      return warnings;
+    };
+    const warnings = await warningsOf("to");
+    t.match(warnings, said, name);
+    t.equal(warnings.length, said.length, name);
+    const options = { folder: data, repair: false, nowMs: () => 0, reading: async () => {}, repaired: () => {} };
+    await checkDataDirectory({ ...options, acceptedLosses: losses });
+    t.strictSame(await warningsOf("again"), [], `${name}: accepted`);
+  }
+  for (const list of ["folders.json", "journal.json"]) {
+    const folder = t.testdir();
+    cpSync(backup, join(folder, "data"), { recursive: true });
+    rmSync(join(folder, "data", BACKUP_LIST));
+    faults.cut(join(folder, "data/events", list), 0.5);
+    const warnings: string[] = [];
+    const warn = (text: string) => void warnings.push(text);
+    const [from, to] = [join(folder, "data"), join(folder, "to")];
+    await copyDataDirectory({ kind: "data directory", from, to, progress, warn });
+    t.match(warnings, [/\.json is damaged: files that are gone may not be missed, in the copy either$/], list);
+  }
+});
+
 const COPIES = [
   ["data directory", join(home, "data")],
   ["backup", backup],
@@ -335,9 +380,12 @@ const COPIES = [
 
 for (const [kind, from] of COPIES) {
   const named = `a copy of a ${kind}`;
-  /** The names in the target and beside it. */
-  const namesIn = (folder: string) => readdirSync(folder).sort();
-  const whole = namesIn(kind === "backup" ? join(home, "data") : backup).filter((name) => !/-(shm|wal)$/.test(name));
+  /** The names in a folder, but for those that SQLite keeps for a while. */
+  const namesIn = (folder: string) =>
+    readdirSync(folder)
+      .filter((name) => !/-(shm|wal)$/.test(name))
+      .sort();
+  const whole = namesIn(kind === "backup" ? join(home, "data") : backup);
 
   t.test(`${named} holds nothing of one that was interrupted`, async (t) => {
     const folder = t.testdir();
