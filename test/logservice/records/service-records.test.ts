@@ -2,7 +2,17 @@
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import fs, {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -66,6 +76,39 @@ t.test("records on a full disk open without the memory that processes share, for
     await makeInstanceId(records.db);
     t.type(await instanceId(records.db), "string", "with room it is written to");
     await records.close();
+  }
+});
+
+t.test("records that were exchanged or removed under the running service take no changes", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tool-replaced-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  let now = Date.parse("2026-11-22T12:00:00Z");
+  const service = await startTestService(t, { directory, nowMs: () => now });
+  const { json } = await service.call("add_project", { project: { name: "before" } });
+  const [path, away] = [join(directory, "records.sqlite"), join(directory, "away.sqlite")];
+  const ready = async () => {
+    const response = await fetch(`${service.running.url}/_ready`);
+    return [response.status, ((await response.json()) as { status?: string; message?: string }).message ?? "ready"];
+  };
+  const said =
+    "records.sqlite was replaced or removed under the running service: stop the service, put the file back and start it again; nothing was changed";
+  const events = [{ timestamp: "2026-11-22T12:00:00Z", level: "info", message: "one", fields: {} }];
+  const rows: readonly (readonly [name: string, act: () => void, status: number])[] = [
+    ["as it was opened", () => {}, 200],
+    ["removed", () => renameSync(path, away), 503],
+    ["a copy in its place", () => copyFileSync(away, path), 503],
+    ["put back", () => renameSync(away, path), 200],
+  ];
+  for (const [name, act, status] of rows) {
+    act();
+    // The use of the token is to be noted again.
+    now += 3_600_000;
+    const project = await service.call("add_project", { project: { name } });
+    const batch = await service.call("add_events", { project_id: json.id, events });
+    t.same([project.status, batch.status], [status, status === 200 ? 204 : status], name);
+    if (status === 503) t.same([project.json.message, batch.json.message], [said, said], name);
+    t.same(await ready(), [status, status === 503 ? said : "ready"], name);
+    t.equal((await service.call("get_projects")).status, 200, `${name}: reads are answered`);
   }
 });
 
