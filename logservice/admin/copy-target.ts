@@ -17,9 +17,9 @@ export interface CopyTarget {
   drop(): Promise<void>;
 }
 
-export interface TargetOptions {
+export interface CopyTargetOptions {
   /** For tests, which cannot mount. */
-  readonly isMountPoint?: (folder: string) => Promise<boolean>;
+  readonly isMountPoint?: ((folder: string) => Promise<boolean>) | undefined;
 }
 
 /**
@@ -38,7 +38,10 @@ export async function requireFree(to: string, warn: (message: string) => void): 
  * Makes a folder for a copy, which gets the name `place` as a whole. A mount point cannot be replaced, nor can a folder whose
  * parent refuses new files: there the work is done within it.
  */
-export async function openTarget(place: string, { isMountPoint = isMounted }: TargetOptions = {}): Promise<CopyTarget> {
+export async function openCopyTarget(
+  place: string,
+  { isMountPoint = isMounted }: CopyTargetOptions = {},
+): Promise<CopyTarget> {
   const prefix = prefixOf(place);
   const exists = existsSync(place);
   const isWithin = exists && (await isMountPoint(place));

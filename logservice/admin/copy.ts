@@ -7,7 +7,7 @@ import { syncDirectory } from "../events/durable.ts";
 import { RecordsError } from "../records/check.ts";
 import { acceptedIn, checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
 import { BACKUP_LIST, type BackupReport, readBackup, writeBackupList } from "./backup-list.ts";
-import { openTarget, requireFree, type TargetOptions } from "./copy-target.ts";
+import { type CopyTargetOptions, openCopyTarget, requireFree } from "./copy-target.ts";
 import {
   type DirectoryKind,
   EVENTS_FOLDER,
@@ -33,7 +33,7 @@ export interface CopyOptions {
   readonly progress: (copied: Copied) => void;
   /** Takes what is noticed besides: of a backup that an older version made, or what an interrupted copy left. */
   readonly warn?: (message: string) => void;
-  readonly isMountPoint?: TargetOptions["isMountPoint"];
+  readonly isMountPoint?: CopyTargetOptions["isMountPoint"];
 }
 
 /**
@@ -54,7 +54,7 @@ export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
   if (kind === "backup") await requireListed(from, to, warn);
   await requireWhole(kind, { from, to });
   const failed = (error: unknown) => new Error(`cannot copy ${from} to ${to}`, { cause: error });
-  const target = await openTarget(place, options).catch((error: unknown) => {
+  const target = await openCopyTarget(place, options).catch((error: unknown) => {
     throw error instanceof OperatorError ? error : failed(error);
   });
   const temporaryPath = target.folder;
@@ -96,7 +96,9 @@ export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
 
 /** The events that a whole copy lacks, as they were lost before and nobody accepted that: a sentence, to be read after its name. */
 async function lackingIn(folder: string): Promise<string[]> {
-  const losses = (await lossesIn(join(folder, EVENTS_FOLDER), await acceptedIn(folder))).filter(({ isAccepted }) => !isAccepted);
+  const losses = (await lossesIn(join(folder, EVENTS_FOLDER), await acceptedIn(folder))).filter(
+    ({ isAccepted }) => !isAccepted,
+  );
   const [first] = losses;
   if (first === undefined) return [];
   const what = losses.every(({ isPossible }) => isPossible) ? "may lack events" : "lacks events that were lost";

@@ -204,7 +204,11 @@ function lookAtUnknown(
   const events = unknown.reduce((sum, [, count]) => sum + count, 0);
   const what = events === 1 ? "an event" : `${events} events`;
   const whose = unknown.length === 1 ? "a project" : `${unknown.length} projects`;
-  findings.push({ file: "journal", state: "unknown", detail: `holds ${what} of ${whose} that the records do not have` });
+  findings.push({
+    file: "journal",
+    state: "unknown",
+    detail: `holds ${what} of ${whose} that the records do not have`,
+  });
 }
 
 function lookAtJournal(

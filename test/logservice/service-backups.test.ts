@@ -312,31 +312,35 @@ t.test("a check names events of projects that the records lack, also if they are
     const data = join(t.testdir(), "data");
     mkdirSync(data);
     const records = await openRecords(data);
-    const known = await addProject(records.db, FIRST_TEAM, { id: "shop", name: "shop" }, new Date(0).toISOString());
+    const shop = await addProject(records.db, FIRST_TEAM, { id: "shop", name: "shop" }, new Date(0).toISOString());
     await records.close();
     const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0 });
     for (const [project, count] of Object.entries(events)) {
       const event = { timestamp: "2024-05-01T10:00:00Z", level: "info", message: "one", fields: {} } as const;
-      await store.append(project === "known" ? known.events_key : project, Array(count).fill(event));
+      await store.append(project === "known" ? shop.events_key : project, Array(count).fill(event));
     }
     await store.close();
     const options = { folder: data, repair: false, acceptedLosses: [], nowMs: () => 0, reading: async () => {} };
     const { findings } = await checkDataDirectory({ ...options, repaired: () => {} });
-    const found = detail && [{ file: "journal", state: "unknown", detail, remedy: "put back newer records" }];
-    t.match(findings, found ?? [], JSON.stringify(events));
+    const expected = detail && [{ file: "journal", state: "unknown", detail, remedy: "put back newer records" }];
+    t.match(findings, expected ?? [], JSON.stringify(events));
     t.equal(findings.length, detail === undefined ? 0 : 1);
   }
 });
 
 t.test("a backup says which events it lacks, unless that was accepted", async (t) => {
   const lossy = /^\S*data lacks events that were lost \(loss \w{8}\), and so does the copy: tool service check --data/;
-  const rows: readonly (readonly [name: string, damage: (data: string) => void, warnings: RegExp[], position?: number])[] =
-    [
-      ["whole", () => {}, []],
-      ["a segment", (at) => flipInside(join(at, kinds["a segment"])), [lossy]],
-      ["a segment gone", (at) => rmSync(join(at, kinds["a segment"])), [lossy]],
-      ["an older folder", () => {}, [/data may lack events \(loss \w{8}\), and so does the copy: /], 2_000_000],
-    ];
+  const rows: readonly (readonly [
+    name: string,
+    damage: (data: string) => void,
+    warnings: RegExp[],
+    position?: number,
+  ])[] = [
+    ["whole", () => {}, []],
+    ["a segment", (at) => flipInside(join(at, kinds["a segment"])), [lossy]],
+    ["a segment gone", (at) => rmSync(join(at, kinds["a segment"])), [lossy]],
+    ["an older folder", () => {}, [/data may lack events \(loss \w{8}\), and so does the copy: /], 2_000_000],
+  ];
   for (const [name, damage, said, position] of rows) {
     const folder = t.testdir();
     const data = join(folder, "data");
@@ -391,7 +395,7 @@ for (const [kind, from] of COPIES) {
     const folder = t.testdir();
     const to = join(folder, "to");
     const warnings: string[] = [];
-    // Of an older version and the same process number, of this version, and not of a copy.
+    // What an older version left with the same process number, what this version left, and a folder that is no copy.
     const ended = { pid: 999_999_999, start: null, token: "" };
     for (const name of [`.to.${process.pid}`, ".to.abcDEF", ".to.notes"])
       mkdirSync(join(folder, name, "events/projects/lost~1"), { recursive: true });
@@ -416,8 +420,10 @@ for (const [kind, from] of COPIES) {
     };
     for (const [what, make] of Object.entries(came)) {
       const to = join(t.testdir(), "to");
-      let isMade = false;
-      const copy = copyDataDirectory({ kind, from, to, progress: () => void (isMade || ((isMade = true), make(to))) });
+      const makeOnce = () => {
+        if (lstatSync(to, { throwIfNoEntry: false }) === undefined) make(to);
+      };
+      const copy = copyDataDirectory({ kind, from, to, progress: makeOnce });
       t.match(await messageOf(copy), {
         message: `${to} was made by another process meanwhile, and is left as it is`,
         hint: "name a folder that does not exist yet, or remove this one",

@@ -12,23 +12,33 @@ import fs, {
   renameSync,
   rmSync,
   statSync,
+  symlinkSync,
+  writeFileSync,
 } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { sql } from "kysely";
 import t from "tap";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { MAX_REFUSALS, Refusals } from "../../../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../../../logservice/access/token.ts";
 import { addToken } from "../../../logservice/access/tokens.ts";
-import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
+import { createDataDirectory } from "../../../logservice/admin/create.ts";
+import {
+  operatorErrorOf,
+  refuseLostEvents,
+  requireDataDirectory,
+  withRecords,
+} from "../../../logservice/admin/data-directory.ts";
+import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
 import { instanceId, makeInstanceId } from "../../../logservice/records/instance.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
-import { openRecords } from "../../../logservice/records/open.ts";
+import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
 import { newId } from "../../../logservice/records/row.ts";
 import { damagedRows } from "../../../logservice/records/row-sums.ts";
@@ -110,6 +120,45 @@ t.test("records that were exchanged or removed under the running service take no
     t.same(await ready(), [status, status === 503 ? said : "ready"], name);
     t.equal((await service.call("get_projects")).status, 200, `${name}: reads are answered`);
   }
+});
+
+t.test("what keeps a data directory from being used is said in words", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tool-words-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const create = (to: string, team = async () => "Acme") =>
+    createDataDirectory(to, { nowMs: 0, team, owner: undefined, publicUrl: undefined });
+  const [file, odd, linked, late, full] = ["file", "odd", "linked", "late", "full"].map((name) => join(folder, name));
+  writeFileSync(file!, "");
+  for (const one of [odd, linked, full]) await create(one!);
+  const events = join(odd!, "events");
+  rmSync(events, { recursive: true });
+  writeFileSync(events, "");
+  const lock = join(linked!, "events/lock");
+  symlinkSync("nowhere", lock);
+  const fill = ({ db }: Records) =>
+    db.transaction().execute(async (db) => {
+      await sql`pragma max_page_count = 1`.execute(db);
+      await db
+        .insertInto("instance")
+        .values({ key: "filler", value: "x".repeat(100_000) })
+        .execute();
+    });
+  const rows: readonly (readonly [work: () => Promise<unknown>, message: string])[] = [
+    [() => requireDataDirectory("/dev/null"), "/dev/null is not a folder"],
+    [() => requireDataDirectory(file!), `${file} is not a folder`],
+    [() => create(file!), `${file} is not a folder`],
+    [() => refuseLostEvents(odd!), `${events} is not a folder`],
+    [
+      () => lockDirectory(join(linked!, "events")),
+      `${lock} is not a file but a link that leads nowhere: remove the link, a start makes the file`,
+    ],
+    [
+      () => create(late!, () => create(late!).then(() => "Late")),
+      `${late} is already the data directory of a log service`,
+    ],
+    [() => withRecords(full!, fill), `no space left on the disk of ${full}: nothing was changed`],
+  ];
+  for (const [work, message] of rows) await t.rejects(work(), { message }, message);
 });
 
 t.test("slugs", (t) => {
