@@ -395,7 +395,7 @@ for (const [kind, from] of COPIES) {
     const folder = t.testdir();
     const to = join(folder, "to");
     const warnings: string[] = [];
-    // What an older version left with the same process number, what this version left, and a folder that is no copy.
+    // The leftovers of an older version with the same process number and of this one, and a folder that is no copy.
     const ended = { pid: 999_999_999, start: null, token: "" };
     for (const name of [`.to.${process.pid}`, ".to.abcDEF", ".to.notes"])
       mkdirSync(join(folder, name, "events/projects/lost~1"), { recursive: true });
