@@ -5,7 +5,7 @@ import { OperatorError } from "../error.ts";
 import { errorCode, syncDirectory, unlessGone } from "../events/durable.ts";
 import { livingOwnerOf, lockDirectory } from "../events/lock.ts";
 import { RECORDS_FILE } from "../records/open.ts";
-import { makeFolders } from "./data-directory.ts";
+import { makeFolders, operatorErrorOf } from "./data-directory.ts";
 
 /** The place of a copy that is being made. */
 export interface CopyTarget {
@@ -87,7 +87,10 @@ const prefixOf = (place: string) => `.${basename(place)}.`;
 /** The path that links lead to. */
 async function placeOf(to: string): Promise<string> {
   const path = resolve(to);
-  if ((await unlessGone(lstat(path)))?.isSymbolicLink() !== true) return path;
+  const stats = await unlessGone(lstat(path)).catch((error: unknown) => {
+    throw operatorErrorOf(path, error);
+  });
+  if (stats?.isSymbolicLink() !== true) return path;
   return realpath(path).catch((error: unknown) => {
     throw new OperatorError(`${to} is a link that leads nowhere`, {
       hint: "make the folder that it leads to, or remove the link",

@@ -448,6 +448,9 @@ for (const [kind, from] of COPIES) {
     t.match(await messageOf(copyDataDirectory({ kind, from, to: join(folder, "nowhere"), progress })), {
       message: `${join(folder, "nowhere")} is a link that leads nowhere`,
     });
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: "/dev/null/x", progress })), {
+      message: "/dev/null/x cannot be opened: a part of its path is not a folder",
+    });
     const mounted = join(folder, "mounted");
     mkdirSync(mounted);
     const { ino } = lstatSync(mounted);
