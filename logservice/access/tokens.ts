@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
 import { personIn } from "../records/people.ts";
+import { RecordsReplaced } from "../records/replaced.ts";
 import { newId } from "../records/row.ts";
 import { isWholeToken, tokenSum } from "../records/row-sums.ts";
 import type { AccessTokenKind, Tables, TokenRow } from "../records/tables.ts";
@@ -86,9 +87,10 @@ async function noteUse(db: Db, row: TokenRow, nowMs: number): Promise<void> {
   await unlessBusy(used.execute());
 }
 
-/** Waits for a write that may fail, as on a full disk or during a long backup: no reason to refuse the request. */
+/** Waits for a write that may fail, as on a full disk or during a long backup: no reason to refuse a request that reads. */
 export async function unlessBusy(write: Promise<unknown>): Promise<void> {
   await write.catch((error: { code?: unknown }) => {
+    if (error instanceof RecordsReplaced) return;
     if (!/^SQLITE_(FULL|BUSY|IOERR)/.test(String(error.code))) throw error;
   });
 }

@@ -1,16 +1,16 @@
 import { existsSync } from "node:fs";
-import { readdir, rename, rm } from "node:fs/promises";
-import { basename, dirname, isAbsolute, join, relative, resolve, sep } from "node:path";
+import { realpath } from "node:fs/promises";
+import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { OperatorError } from "../error.ts";
-import { copyEvents, DamagedEvents, wrongEvents } from "../events/copy.ts";
+import { copyEvents, DamagedEvents, damagedLists, lossesIn, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
 import { RecordsError } from "../records/check.ts";
-import { checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
+import { acceptedIn, checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
 import { BACKUP_LIST, type BackupReport, readBackup, writeBackupList } from "./backup-list.ts";
+import { type CopyTargetOptions, openCopyTarget, requireFree } from "./copy-target.ts";
 import {
   type DirectoryKind,
   EVENTS_FOLDER,
-  makeFolders,
   refuseLostEvents,
   requireDirectory,
   restoreHint,
@@ -27,12 +27,13 @@ export interface CopyOptions {
   /** The kind of `from`. */
   readonly kind: DirectoryKind;
   readonly from: string;
-  /** A folder that does not exist yet, or is empty. */
+  /** A folder that does not exist yet, or is empty; a link to one is followed. */
   readonly to: string;
   /** Called after each file with what is copied so far. */
   readonly progress: (copied: Copied) => void;
-  /** Takes what cannot be told of a backup that an older version made. */
+  /** Takes what is noticed besides: of a backup that an older version made, or what an interrupted copy left. */
   readonly warn?: (message: string) => void;
+  readonly isMountPoint?: CopyTargetOptions["isMountPoint"];
 }
 
 /**
@@ -40,30 +41,35 @@ export interface CopyOptions {
  * files so that they can be read at any moment, and a copy from outside works even if the service hangs or does not run.
  * The new folder appears under its name only when all of it is durable and was found whole.
  */
-export async function copyDataDirectory({ kind, from, to, progress, warn = () => {} }: CopyOptions): Promise<Copied> {
+export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
+  const { kind, from, to, progress, warn = () => {} } = options;
   // The list names files that are gone.
   const isListed = kind === "backup" && existsSync(join(from, BACKUP_LIST));
   if (!isListed) await requireDirectory(from, kind);
-  if (!(await isFree(to))) {
-    const hint = "name a folder that does not exist yet, or remove this one";
-    throw new OperatorError(`${to} already exists`, { hint });
-  }
-  if (isInside(to, from)) {
+  const place = await requireFree(to, warn);
+  if (isInside(to, from) || isInside(place, await realpath(from))) {
     const hint = `name a folder outside of ${from}: what is lost with one would be lost with both`;
     throw new OperatorError(`${to} is inside of the ${kind} itself`, { hint });
   }
   if (kind === "backup") await requireListed(from, to, warn);
   await requireWhole(kind, { from, to });
-  const temporaryPath = join(dirname(to), `.${basename(to)}.${process.pid}`);
+  const failed = (error: unknown) => new Error(`cannot copy ${from} to ${to}`, { cause: error });
+  const target = await openCopyTarget(place, options).catch((error: unknown) => {
+    throw error instanceof OperatorError ? error : failed(error);
+  });
+  const temporaryPath = target.folder;
   let copied: Copied = { files: 0, bytes: 0 };
   try {
-    await makeFolders(temporaryPath);
+    // The copy has its own.
+    for (const name of await damagedLists(join(from, EVENTS_FOLDER)))
+      warn(`${join(from, EVENTS_FOLDER, name)} is damaged: files that are gone may not be missed, in the copy either`);
     await copyEvents(join(from, EVENTS_FOLDER), join(temporaryPath, EVENTS_FOLDER), (bytes) => {
       copied = { files: copied.files + 1, bytes: copied.bytes + bytes };
       progress(copied);
     });
     // After the events: a project is in the records before it has events.
     await copyRecords(from, temporaryPath);
+    for (const text of await lackingIn(temporaryPath)) warn(`${from} ${text}`);
     if (kind === "backup") await signEverybodyOut(temporaryPath);
     const lacking = await wrongEvents(join(temporaryPath, EVENTS_FOLDER));
     if (lacking !== undefined) {
@@ -74,20 +80,30 @@ export async function copyDataDirectory({ kind, from, to, progress, warn = () =>
     await makePrivate(temporaryPath);
     if (kind === "data directory") await writeBackupList(temporaryPath);
     await syncDirectory(temporaryPath);
-    await rm(to, { recursive: true, force: true });
-    await rename(temporaryPath, to);
-    await syncDirectory(dirname(to));
+    await target.take();
   } catch (error) {
     if (error instanceof OperatorError) throw error;
     if (error instanceof DamagedEvents) {
       const hint = kind === "backup" ? damagedHint(to) : repairHint(from);
       throw new OperatorError(error.message, { hint, cause: error });
     }
-    throw new Error(`cannot copy ${from} to ${to}`, { cause: error });
+    throw failed(error);
   } finally {
-    await rm(temporaryPath, { recursive: true, force: true });
+    await target.drop();
   }
   return copied;
+}
+
+/** The events that a whole copy lacks, as they were lost before and nobody accepted that: a sentence, to be read after its name. */
+async function lackingIn(folder: string): Promise<string[]> {
+  const losses = (await lossesIn(join(folder, EVENTS_FOLDER), await acceptedIn(folder))).filter(
+    ({ isAccepted }) => !isAccepted,
+  );
+  const [first] = losses;
+  if (first === undefined) return [];
+  const what = losses.every(({ isPossible }) => isPossible) ? "may lack events" : "lacks events that were lost";
+  const which = losses.length === 1 ? `loss ${first.id}` : `${losses.length} losses, the first ${first.id}`;
+  return [`${what} (${which}), and so does the copy: tool service check --data <dir> says which`];
 }
 
 /** Throws an OperatorError if a backup is not as it was made. */
@@ -142,8 +158,4 @@ async function requireWhole(kind: DirectoryKind, { from, to }: { from: string; t
 function isInside(path: string, folder: string): boolean {
   const below = relative(resolve(folder), resolve(path));
   return below !== ".." && !below.startsWith(`..${sep}`) && !isAbsolute(below);
-}
-
-async function isFree(folder: string): Promise<boolean> {
-  return !existsSync(folder) || (await readdir(folder)).length === 0;
 }

@@ -1,7 +1,7 @@
 import { addToken } from "../access/tokens.ts";
 import { readPublicUrl } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
-import { makeInstanceId } from "../records/instance.ts";
+import { instanceId, makeInstanceId } from "../records/instance.ts";
 import { nameFirstTeam, slugOf } from "../records/teams.ts";
 import { makeOwner, type PrintedLink, requireAddress } from "./accounts.ts";
 import { hasRecords, makeDirectory, refuseLostRecords, withRecords } from "./data-directory.ts";
@@ -22,10 +22,7 @@ export async function createDataDirectory(
   folder: string,
   { nowMs, team: teamName, owner, publicUrl }: CreateOptions,
 ): Promise<CreatedToken & { readonly link: PrintedLink | undefined }> {
-  if (hasRecords(folder)) {
-    const hint = "tool service token add makes more tokens";
-    throw new OperatorError(`${folder} is already the data directory of a log service`, { hint });
-  }
+  if (hasRecords(folder)) throw alreadyMade(folder);
   if (owner !== undefined) requireAddress(owner);
   if (publicUrl !== undefined) readPublicUrl(publicUrl);
   await refuseLostRecords(folder);
@@ -34,6 +31,8 @@ export async function createDataDirectory(
   await makeDirectory(folder);
   return withRecords(folder, ({ db, seal }) =>
     db.transaction().execute(async (db) => {
+      // Another process may have made it meanwhile.
+      if ((await instanceId(db)) !== undefined) throw alreadyMade(folder);
       await makeInstanceId(db);
       const now = new Date(nowMs).toISOString();
       const team = await nameFirstTeam(db, name, now);
@@ -43,6 +42,11 @@ export async function createDataDirectory(
     }),
   );
 }
+
+const alreadyMade = (folder: string) =>
+  new OperatorError(`${folder} is already the data directory of a log service`, {
+    hint: "tool service token add makes more tokens",
+  });
 
 /** As long as a name that `add_team` takes. */
 const LONGEST_NAME = 100;

@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { mkdir, readdir, stat } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { OperatorError } from "../error.ts";
-import { RecordsError, unreadableFile } from "../records/check.ts";
+import { isRecordsFull, RecordsError, unreadableFile } from "../records/check.ts";
 import { type OpenOptions, openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
 import { hasProjects } from "../records/projects.ts";
 
@@ -45,8 +45,16 @@ export async function requireDirectory(
   throw new OperatorError(`${folder} is not a ${kind} of a log service`, { mayBeCreated });
 }
 
+/** Throws an OperatorError if something other than a folder has the name. */
+async function refuseNoFolder(path: string, hint: string): Promise<void> {
+  const stats = await stat(path).catch(() => undefined);
+  if (stats !== undefined && !stats.isDirectory()) throw new OperatorError(`${path} is not a folder`, { hint });
+}
+
 /** Throws an OperatorError if the folder has events and no records: new records would not know those. */
 export async function refuseLostRecords(folder: string): Promise<void> {
+  await refuseNoFolder(folder, "name the folder of the data, or one that does not exist yet");
+  await refuseNoFolder(join(folder, EVENTS_FOLDER), "move it away: the service keeps a folder there");
   if (hasRecords(folder) || !(await hasFiles(join(folder, EVENTS_FOLDER)))) return;
   const path = join(folder, RECORDS_FILE);
   throw new OperatorError(`${path} is missing, but there are events`, { hint: restoreHint(folder) });
@@ -55,6 +63,7 @@ export async function refuseLostRecords(folder: string): Promise<void> {
 /** Throws an OperatorError if the records have projects but the folder of their events is missing. */
 export async function refuseLostEvents(folder: string): Promise<void> {
   const path = join(folder, EVENTS_FOLDER);
+  await refuseNoFolder(path, `move it away and put the folder back, or ${restoreHint(folder)}`);
   if (existsSync(path)) return;
   if (!(await withRecords(folder, ({ db }) => hasProjects(db), { makesKey: false }))) return;
   throw new OperatorError(`${path} is missing`, {
@@ -113,7 +122,7 @@ export function operatorErrorOf(folder: string, cause: unknown): OperatorError {
   return new OperatorError(text, { hint, cause });
 }
 
-/** Runs `use` with the records of a folder, which are closed in the end. */
+/** Runs `use` with the records of a folder, which are closed in the end. Throws an OperatorError if the disk is full. */
 export async function withRecords<T>(
   folder: string,
   use: (records: Records) => Promise<T>,
@@ -122,6 +131,12 @@ export async function withRecords<T>(
   const records = await openServiceRecords(folder, options);
   try {
     return await use(records);
+  } catch (error) {
+    if (!isRecordsFull(error)) throw error;
+    throw new OperatorError(`no space left on the disk of ${folder}: nothing was changed`, {
+      hint: "make room there, then try again",
+      cause: error,
+    });
   } finally {
     await records.close();
   }

@@ -157,8 +157,9 @@ async function look(
       findings.push(...(await findingsOf(plan, { accepted, inspector, isRunning: pid !== undefined })));
     }
     lookAtNotFiles(journal, findings);
-    const { projects: waiting, ...inJournal } = waitingIn(journal, plans);
-    const all = new Set([...plans.map(({ project }) => project), ...waiting, ...(knownProjects ?? [])]);
+    const { eventsOf, ...inJournal } = waitingIn(journal, plans);
+    if (knownProjects !== undefined) lookAtUnknown(eventsOf, { plans, knownProjects }, findings);
+    const all = new Set([...plans.map(({ project }) => project), ...eventsOf.keys(), ...(knownProjects ?? [])]);
     return { pid, projects: all.size, segments, bytes, journal: inJournal, findings };
   } finally {
     await readers.close();
@@ -174,21 +175,40 @@ function waitingIn(journal: ReadJournal, plans: readonly FolderPlan[]) {
     const intervals = segments.flatMap(({ entry }) => entry.intervals ?? []);
     held.set(project, unionOf([...(held.get(project) ?? []), ...intervals]));
   }
-  const projects = new Set<string>();
+  const eventsOf = new Map<string, number>();
   let [events, bytes] = [0, 0];
   for (const { frame, body } of journal.files.flatMap(({ batches }) => batches)) {
     const { project, sequence, lines } = frame;
     if (frame.isDeletion || sequence < (journal.deletions.get(project) ?? 0)) continue;
     if (containsInterval(held.get(project) ?? [], [sequence, sequence + lines - 1])) continue;
-    projects.add(project);
+    eventsOf.set(project, (eventsOf.get(project) ?? 0) + lines);
     events += lines;
     bytes += body.length;
   }
-  return { projects, events, bytes };
+  return { eventsOf, events, bytes };
 }
 
 interface Plans {
   readonly plans: readonly FolderPlan[];
+}
+
+/** Events in the journal alone of projects that the records do not have. Those with segments are known by their folders. */
+function lookAtUnknown(
+  eventsOf: ReadonlyMap<string, number>,
+  { plans, knownProjects }: { readonly knownProjects: ReadonlySet<string> } & Plans,
+  findings: EventsFinding[],
+): void {
+  const withSegments = new Set(plans.filter(({ segments }) => segments.length > 0).map(({ project }) => project));
+  const unknown = [...eventsOf].filter(([project]) => !knownProjects.has(project) && !withSegments.has(project));
+  if (unknown.length === 0) return;
+  const events = unknown.reduce((sum, [, count]) => sum + count, 0);
+  const what = events === 1 ? "an event" : `${events} events`;
+  const whose = unknown.length === 1 ? "a project" : `${unknown.length} projects`;
+  findings.push({
+    file: "journal",
+    state: "unknown",
+    detail: `holds ${what} of ${whose} that the records do not have`,
+  });
 }
 
 function lookAtJournal(

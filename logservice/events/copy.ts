@@ -3,10 +3,11 @@ import { copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { NotAFile, readDataFile, requireFile } from "../data-file.ts";
-import { FolderList, type FolderNote, type ListedFolder } from "./duckdb/folder-list.ts";
+import { FOLDER_LIST, FolderList, type FolderNote, type ListedFolder } from "./duckdb/folder-list.ts";
 import { type FolderIdentity, folderName, parseFolderName } from "./duckdb/folder-name.ts";
 import { heldEvents } from "./duckdb/held-events.ts";
 import { faultOf, stampOf } from "./duckdb/integrity.ts";
+import { toLoss } from "./duckdb/losses.ts";
 import { MANIFEST, type Manifest, parseManifest, REMOVED } from "./duckdb/manifest.ts";
 import { SEGMENT_NAME, summaryPath } from "./duckdb/segment-files.ts";
 import { readSidecar } from "./duckdb/sidecar.ts";
@@ -14,6 +15,8 @@ import { syncDirectory, unlessGone, writeDurably } from "./durable.ts";
 import { readFrames } from "./journal/frame.ts";
 import { isJournalFile, journalFile } from "./journal/journal-file.ts";
 import { JOURNAL_LIST, JournalList } from "./journal/journal-list.ts";
+import { journalLoss } from "./loss.ts";
+import type { Loss } from "./store.ts";
 
 /** Called with the bytes of each file once it is copied. */
 type Progress = (bytes: number) => void;
@@ -55,6 +58,24 @@ export async function wrongEvents(directory: string): Promise<string | undefined
     if (wrong !== undefined) return wrong;
   }
   return undefined;
+}
+
+/** The losses that the files of a folder, which no service writes to, tell of. */
+export async function lossesIn(directory: string, accepted: ReadonlySet<string>): Promise<Loss[]> {
+  const list = await JournalList.open(join(directory, JOURNAL_LIST));
+  const losses = list.losses.map((loss) => journalLoss(loss, accepted));
+  for (const name of await namesIn(join(directory, "projects"))) {
+    const manifest = (await manifestOf(join(directory, "projects", name)))?.manifest;
+    if (manifest !== undefined) losses.push(...manifest.losses.map((loss) => toLoss(manifest, loss, accepted)));
+  }
+  return losses;
+}
+
+/** The names of the lists of what must be there that are damaged. Without them nothing tells what is gone. */
+export async function damagedLists(directory: string): Promise<string[]> {
+  const { isDamaged } = await FolderList.open(directory);
+  const journal = await JournalList.open(join(directory, JOURNAL_LIST));
+  return [...(isDamaged ? [FOLDER_LIST] : []), ...(journal.isDamaged ? [JOURNAL_LIST] : [])];
 }
 
 async function copyJournal(from: string, to: string, progress: Progress): Promise<void> {

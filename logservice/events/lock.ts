@@ -87,7 +87,8 @@ async function readOwner(path: string): Promise<string | undefined> {
     if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
     const target = await readlink(path).catch(() => "");
     if (SHORT_OWNER.test(target)) return target;
-    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true) throw error;
+    if ((await lstat(path).catch(() => undefined))?.isSymbolicLink() === true)
+      throw new NotAFile(path, " but a link that leads nowhere: remove the link, a start makes the file");
     return undefined;
   }
 }

@@ -23,6 +23,17 @@ export function olderLoss(next: number, position: number | undefined, atMs: numb
   return { id: lossId(`position ${position}`), file: "", reason, atMs, bytes: 0, fileBytes: 0, isPossible: true };
 }
 
+/** A possible loss could not be noted on a full disk, and the next start would not find it again. */
+export class UnnotedLoss extends Error {
+  override readonly name = "UnnotedLoss";
+  constructor(directory: string, cause: unknown) {
+    super(
+      `${directory} may lack events, as the records have seen later ones, and there is no space left on its disk to note that: put the newer folder back, or make room, then start again`,
+      { cause },
+    );
+  }
+}
+
 /** The id of a loss. Short, since people type it. */
 export const lossId = (name: string) => crc32(name).toString(16).padStart(8, "0");
 

@@ -3,6 +3,7 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
 import { isRecordsFull } from "../records/check.ts";
+import { RecordsReplaced } from "../records/replaced.ts";
 import { ClientGone } from "./body.ts";
 import { sendError, writeErrorResponse } from "./send.ts";
 
@@ -83,6 +84,8 @@ function asRpcError(thrown: unknown): RpcError {
     });
   }
   const code = (thrown as { code?: unknown } | undefined)?.code;
+  if (thrown instanceof RecordsReplaced)
+    return new RpcError("unavailable", thrown.message, { cause: thrown, retryAfterMs: 30_000 });
   if (isRecordsFull(thrown)) {
     return new RpcError("unavailable", "the disk is full: nothing was changed; make room, then send it again", {
       cause: thrown,

@@ -107,5 +107,11 @@ export function unreadableFile(path: string, cause: unknown): RecordsError {
       hint: "make room on its disk, then start again: nothing was lost",
     });
   }
+  if (code === "ENOTDIR") {
+    return new RecordsError(`${path} cannot be opened: a part of its path is not a folder`, {
+      cause,
+      hint: "name a path whose parts are all folders",
+    });
+  }
   return new RecordsError(`${path} cannot be opened: ${code ?? message}`, { cause });
 }

@@ -57,6 +57,20 @@ export async function signEverybodyOut(directory: string): Promise<void> {
   }
 }
 
+/** The ids of the losses of events that the records of a folder have as accepted. Unlike opening them, this changes nothing. */
+export async function acceptedIn(directory: string): Promise<ReadonlySet<string>> {
+  const database = await openDatabase(join(directory, RECORDS_FILE));
+  try {
+    const tables = database.prepare("select name from sqlite_schema where name = 'accepted_losses'").all([]);
+    // Records of the first versions have none.
+    if (tables.length === 0) return new Set();
+    const rows = database.prepare("select id from accepted_losses").all([]) as { id: string }[];
+    return new Set(rows.map(({ id }) => id));
+  } finally {
+    database.close();
+  }
+}
+
 /** Throws a RecordsError if the records of a folder are damaged. */
 export async function checkRecords(directory: string): Promise<void> {
   await checkFile(join(directory, RECORDS_FILE), "r");

@@ -18,6 +18,8 @@ export interface Records {
   readonly isShared: boolean;
   /** A number that changes when another process changes the records. */
   dataVersion(): number;
+  /** Whether another file has their name by now, or none. Then changes throw RecordsReplaced. */
+  isReplaced(): boolean;
   close(): Promise<void>;
 }
 
@@ -47,7 +49,8 @@ export async function openRecords(
     const key = makesKey ? await readOrMakeKey(keyPath) : ((await readKeyFile(keyPath)) ?? randomBytes(SEAL_KEY_BYTES));
     const seal = openSeal(key);
     await migrateTables(db as Kysely<unknown>, clock);
-    return { db, seal, isShared, dataVersion: () => database.dataVersion(), close: () => db.destroy() };
+    const { dataVersion, isReplaced } = database;
+    return { db, seal, isShared, dataVersion, isReplaced, close: () => db.destroy() };
   } catch (error) {
     await db.destroy();
     if (!isRecordsFull((error as Error).cause)) throw error;

@@ -1,9 +1,11 @@
+import { statSync } from "node:fs";
 import { stat, statfs } from "node:fs/promises";
 import { dirname, resolve } from "node:path";
 import { pathToFileURL } from "node:url";
 import type { SqliteDatabase } from "kysely";
 import type Libsql from "libsql";
 import { unloadedPackage } from "../native-package.ts";
+import { RecordsReplaced } from "./replaced.ts";
 
 /** How long a statement waits for another process on the same file (`tool service token`). */
 const BUSY_TIMEOUT_MS = 5_000;
@@ -35,15 +37,29 @@ export async function openDatabase(path: string): Promise<Libsql.Database> {
 export interface RecordsDatabase extends SqliteDatabase {
   /** A number that changes when another connection, of any process, has changed the file. */
   dataVersion(): number;
+  /** Whether another file has the name by now, or none. */
+  isReplaced(): boolean;
 }
 
-/** Opens or creates the file. A transaction that was committed survives a power loss. */
+/** Statements that begin to change something. The rest of a transaction is written or taken back as it began. */
+const CHANGE = /^\s*(begin|insert|update|delete)\b/i;
+
+/**
+ * Opens or creates the file. A transaction that was committed survives a power loss. A change throws RecordsReplaced if the
+ * file is not there any more.
+ */
 export async function openSqlite(path: string): Promise<RecordsDatabase> {
   const database = await openDatabase(path);
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
   const version = database.prepare("pragma data_version");
   const statements = new Statements(database);
+  const opened = statSync(path);
+  const isReplaced = () => {
+    const there = statSync(path, { throwIfNoEntry: false });
+    return there === undefined || there.ino !== opened.ino || there.dev !== opened.dev;
+  };
   return {
+    isReplaced,
     dataVersion: () => (version.get([]) as { data_version: number }).data_version,
     close() {
       statements.clear();
@@ -54,7 +70,10 @@ export async function openSqlite(path: string): Promise<RecordsDatabase> {
     // would be old. So it waits at its beginning (sqlite.org/lang_transaction.html, section 2.2).
     // SQLite itself rolls back if the disk is full (sqlite.org/lang_transaction.html, section 3). The failure of another
     // rollback would hide that reason.
-    prepare: (sql) => statements.take(statementOf(sql, database)),
+    prepare(sql) {
+      if (CHANGE.test(sql) && isReplaced()) throw new RecordsReplaced();
+      return statements.take(statementOf(sql, database));
+    },
   };
 }
 

@@ -1,6 +1,7 @@
 import { RpcError } from "../error.ts";
 import type { Loss } from "../events/store.ts";
 import { sendJson, sendText } from "../http/send.ts";
+import { RecordsReplaced } from "../records/replaced.ts";
 import type { PublicAnswer } from "./public.ts";
 import type { RouteState } from "./state.ts";
 
@@ -8,13 +9,14 @@ import type { RouteState } from "./state.ts";
 export const answerHealth: PublicAnswer = (response) => sendJson(response, 200, { status: "ok" });
 
 /**
- * Answers if the records can be read and the service does not stop, with how many events are missing, and whether the disk
+ * Answers if the records can be read and changed and the service does not stop, with how many events are missing, and whether the disk
  * is so full that nothing is stored.
  */
 export function readyAnswer({ service, stopping }: RouteState): PublicAnswer {
   return async (response) => {
     if (stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     await service.records.db.selectFrom("instance").select("key").limit(1).execute();
+    if (service.records.isReplaced()) throw new RecordsReplaced();
     const disk = await service.events.disk().catch(() => undefined);
     const missing = missingOf(service.events.losses());
     sendJson(response, 200, { status: "ready", ...missing, ...(disk?.isFull && { disk: "full" }) });

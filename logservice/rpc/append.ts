@@ -3,6 +3,7 @@ import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
 import { eventsPlaceOf, type ProjectKey, type ProjectMode } from "../records/projects.ts";
+import { RecordsReplaced } from "../records/replaced.ts";
 import type { ReadBatch } from "./read-events.ts";
 
 /** The stores that an append works on. */
@@ -20,7 +21,8 @@ export interface BatchKey {
 
 /**
  * Stores the batch that `read` returns for the mode of the project, and returns it: the way of all events into the store.
- * Rejects with `not_found`.
+ * Rejects with `not_found`, and
+ * with RecordsReplaced.
  */
 export function append(
   { records, events, appends }: Stores,
@@ -31,6 +33,8 @@ export function append(
   return appends.run(project, async () => {
     const { key, mode } = await eventsPlaceOf(records.db, project);
     const batch = read(mode);
+    // The project may be gone with the next start.
+    if (records.isReplaced()) throw new RecordsReplaced();
     if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
     return batch;
   });

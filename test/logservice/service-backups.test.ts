@@ -1,5 +1,16 @@
 // Damaged backups: what a check and a restore say of each, and that nothing is made of one.
-import { cpSync, existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  cpSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
@@ -290,3 +301,169 @@ t.test("of a newer version", async (t) => {
     message: /backup\.json is damaged/,
   });
 });
+
+t.test("a check names events of projects that the records lack, also if they are in the journal alone", async (t) => {
+  const rows: readonly (readonly [events: Record<string, number>, detail: string | undefined])[] = [
+    [{ gone: 1 }, "holds an event of a project that the records do not have"],
+    [{ gone: 2, other: 1, known: 1 }, "holds 3 events of 2 projects that the records do not have"],
+    [{ known: 2 }, undefined],
+  ];
+  for (const [events, detail] of rows) {
+    const data = join(t.testdir(), "data");
+    mkdirSync(data);
+    const records = await openRecords(data);
+    const shop = await addProject(records.db, FIRST_TEAM, { id: "shop", name: "shop" }, new Date(0).toISOString());
+    await records.close();
+    const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0 });
+    for (const [project, count] of Object.entries(events)) {
+      const event = { timestamp: "2024-05-01T10:00:00Z", level: "info", message: "one", fields: {} } as const;
+      await store.append(project === "known" ? shop.events_key : project, Array(count).fill(event));
+    }
+    await store.close();
+    const options = { folder: data, repair: false, acceptedLosses: [], nowMs: () => 0, reading: async () => {} };
+    const { findings } = await checkDataDirectory({ ...options, repaired: () => {} });
+    const expected = detail && [{ file: "journal", state: "unknown", detail, remedy: "put back newer records" }];
+    t.match(findings, expected ?? [], JSON.stringify(events));
+    t.equal(findings.length, detail === undefined ? 0 : 1);
+  }
+});
+
+t.test("a backup says which events it lacks, unless that was accepted", async (t) => {
+  const lossy = /^\S*data lacks events that were lost \(loss \w{8}\), and so does the copy: tool service check --data/;
+  const rows: readonly (readonly [
+    name: string,
+    damage: (data: string) => void,
+    warnings: RegExp[],
+    position?: number,
+  ])[] = [
+    ["whole", () => {}, []],
+    ["a segment", (at) => flipInside(join(at, kinds["a segment"])), [lossy]],
+    ["a segment gone", (at) => rmSync(join(at, kinds["a segment"])), [lossy]],
+    ["an older folder", () => {}, [/data may lack events \(loss \w{8}\), and so does the copy: /], 2_000_000],
+  ];
+  for (const [name, damage, said, position] of rows) {
+    const folder = t.testdir();
+    const data = join(folder, "data");
+    cpSync(backup, data, { recursive: true });
+    rmSync(join(data, BACKUP_LIST));
+    damage(data);
+    const store = await openEventsStore({ directory: join(data, "events"), reserveBytes: 0, position, log: () => {} });
+    await store.scrub();
+    const losses = store.losses().map(({ id }) => id);
+    await store.close();
+    const warningsOf = async (to: string) => {
+      const warnings: string[] = [];
+      const warn = (text: string) => void warnings.push(text);
+      await copyDataDirectory({ kind: "data directory", from: data, to: join(folder, to), progress, warn });
+      return warnings;
+    };
+    const warnings = await warningsOf("to");
+    t.match(warnings, said, name);
+    t.equal(warnings.length, said.length, name);
+    const options = { folder: data, repair: false, nowMs: () => 0, reading: async () => {}, repaired: () => {} };
+    await checkDataDirectory({ ...options, acceptedLosses: losses });
+    t.strictSame(await warningsOf("again"), [], `${name}: accepted`);
+  }
+  for (const list of ["folders.json", "journal.json"]) {
+    const folder = t.testdir();
+    cpSync(backup, join(folder, "data"), { recursive: true });
+    rmSync(join(folder, "data", BACKUP_LIST));
+    faults.cut(join(folder, "data/events", list), 0.5);
+    const warnings: string[] = [];
+    const warn = (text: string) => void warnings.push(text);
+    const [from, to] = [join(folder, "data"), join(folder, "to")];
+    await copyDataDirectory({ kind: "data directory", from, to, progress, warn });
+    t.match(warnings, [/\.json is damaged: files that are gone may not be missed, in the copy either$/], list);
+  }
+});
+
+const COPIES = [
+  ["data directory", join(home, "data")],
+  ["backup", backup],
+] as const;
+
+for (const [kind, from] of COPIES) {
+  const named = `a copy of a ${kind}`;
+  /** The names in a folder, but for those that SQLite keeps for a while. */
+  const namesIn = (folder: string) =>
+    readdirSync(folder)
+      .filter((name) => !/-(shm|wal)$/.test(name))
+      .sort();
+  const whole = namesIn(kind === "backup" ? join(home, "data") : backup);
+
+  t.test(`${named} holds nothing of one that was interrupted`, async (t) => {
+    const folder = t.testdir();
+    const to = join(folder, "to");
+    const warnings: string[] = [];
+    // The leftovers of an older version with the same process number and of this one, and a folder that is no copy.
+    const ended = { pid: 999_999_999, start: null, token: "" };
+    for (const name of [`.to.${process.pid}`, ".to.abcDEF", ".to.notes"])
+      mkdirSync(join(folder, name, "events/projects/lost~1"), { recursive: true });
+    writeFileSync(join(folder, ".to.abcDEF/lock"), `${JSON.stringify(ended)}\n`);
+    const warn = (text: string) => void warnings.push(text);
+    await copyDataDirectory({ kind, from, to, progress, warn });
+    t.notOk(existsSync(join(to, "events/projects/lost~1")));
+    t.strictSame(namesIn(folder), [`.to.${process.pid}`, ".to.notes", "to"].sort());
+    t.strictSame(warnings, [
+      `${join(folder, `.to.${process.pid}`)} may be left of a copy that was interrupted: remove it if none is being made`,
+    ]);
+  });
+
+  t.test(`${named} replaces nothing that came meanwhile`, async (t) => {
+    const came = {
+      "a folder with a file": (to: string) => {
+        mkdirSync(to);
+        writeFileSync(join(to, "important.txt"), "x");
+      },
+      "a file": (to: string) => writeFileSync(to, "x"),
+      "a link to a folder with a file": (to: string) => symlinkSync(home, to),
+    };
+    for (const [what, make] of Object.entries(came)) {
+      const to = join(t.testdir(), "to");
+      const makeOnce = () => {
+        if (lstatSync(to, { throwIfNoEntry: false }) === undefined) make(to);
+      };
+      const copy = copyDataDirectory({ kind, from, to, progress: makeOnce });
+      t.match(await messageOf(copy), {
+        message: `${to} was made by another process meanwhile, and is left as it is`,
+        hint: "name a folder that does not exist yet, or remove this one",
+      });
+      t.notOk(existsSync(join(to, "records.sqlite")), what);
+      t.ok(lstatSync(to), what);
+      t.strictSame(namesIn(join(to, "..")), ["to"], what);
+    }
+    const to = join(t.testdir(), "to");
+    const both = [0, 1].map(() => messageOf(copyDataDirectory({ kind, from, to, progress })));
+    const messages = (await Promise.all(both)).map(({ message }) => message);
+    t.strictSame(messages.filter((text) => text?.includes("was made by another process meanwhile")).length, 1);
+    t.strictSame(namesIn(to), whole);
+  });
+
+  t.test(`${named} follows a link, and fills a mount point in its place`, async (t) => {
+    const folder = t.testdir({ disk: {}, link: t.fixture("symlink", "disk"), nowhere: t.fixture("symlink", "gone") });
+    const [disk, link] = [join(folder, "disk"), join(folder, "link")];
+    await copyDataDirectory({ kind, from, to: link, progress });
+    t.ok(lstatSync(link).isSymbolicLink());
+    t.strictSame(namesIn(disk), whole);
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: join(folder, "nowhere"), progress })), {
+      message: `${join(folder, "nowhere")} is a link that leads nowhere`,
+    });
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: "/dev/null/x", progress })), {
+      message: "/dev/null/x cannot be opened: a part of its path is not a folder",
+    });
+    const mounted = join(folder, "mounted");
+    mkdirSync(mounted);
+    const { ino } = lstatSync(mounted);
+    const isMountPoint = async () => true;
+    await copyDataDirectory({ kind, from, to: mounted, progress, isMountPoint });
+    t.equal(lstatSync(mounted).ino, ino);
+    t.strictSame(namesIn(mounted), whole);
+    const late = join(folder, "late");
+    mkdirSync(late);
+    const make = () => writeFileSync(join(late, "important.txt"), "x");
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: late, progress: make, isMountPoint })), {
+      message: `${late} was made by another process meanwhile, and is left as it is`,
+    });
+    t.strictSame(namesIn(late), ["important.txt"]);
+  });
+}

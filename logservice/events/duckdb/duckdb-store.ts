@@ -6,6 +6,7 @@ import { SERVICE, type TurnTaker } from "../../turns/turns.ts";
 import { Appender } from "../append.ts";
 import { Backpressure } from "../backpressure.ts";
 import { Dedup } from "../dedup.ts";
+import { isDiskFull } from "../durable.ts";
 import { FlushScheduler } from "../flush-scheduler.ts";
 import { deletion } from "../journal/frame.ts";
 import { Journal } from "../journal/journal.ts";
@@ -13,7 +14,7 @@ import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
 import { readJournalFiles } from "../journal/recovery.ts";
 import { type JournalDamage, repairJournal } from "../journal/repair.ts";
 import { SeenKeys } from "../journal/seen-keys.ts";
-import { olderLoss } from "../loss.ts";
+import { olderLoss, UnnotedLoss } from "../loss.ts";
 import type { Memtable } from "../memtable.ts";
 import { Memtables } from "../memtables.ts";
 import { replayJournal } from "../replay.ts";
@@ -111,7 +112,11 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       const next = nextSequence(segments.values(), read);
       const older = olderLoss(next, settings.position, nowMs());
       // Before a file of the journal with a higher number hides it.
-      if (older !== undefined) await list.addLoss(older);
+      if (older !== undefined) {
+        await list.addLoss(older).catch((error: unknown) => {
+          throw isDiskFull(error) ? new UnnotedLoss(directory, error) : error;
+        });
+      }
       logJournalDamage(settings, damage, list.losses);
       // No sequence of the events that may be missing is given again: they may be put back.
       const sequence = Math.max(next, settings.position ?? 0);

@@ -168,6 +168,26 @@ t.test("a start on a full disk answers, and takes events when there is room", as
   await again.close();
 });
 
+t.test("a start on a full disk with an older folder says that events may be missing, and finds it again", async (t) => {
+  for (const events of [0, 3]) {
+    const directory = mkdtempSync(join(tmpdir(), "events-older-"));
+    t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+    const before = await openEventsStore({ directory, reserveBytes: 0 });
+    if (events > 0) await before.append("app", batch(events, 10));
+    await before.close();
+    const disk = await recordDiskCalls(t, directory);
+    disk.before = refuseBytes;
+    const options = { directory, reserveBytes: 0, position: 1_000, log: () => {} };
+    await t.rejects(openEventsStore(options), {
+      message: `${directory} may lack events, as the records have seen later ones, and there is no space left on its disk to note that: put the newer folder back, or make room, then start again`,
+    });
+    disk.before = () => {};
+    const store = await openEventsStore(options);
+    t.match(store.losses(), [{ isPossible: true, isAccepted: false }], `${events} events: with room it is noted`);
+    await store.close();
+  }
+});
+
 t.test("a store that closes accepts nothing, and ends the waiting at once", async (t) => {
   const { store, clock, release } = await held(t, { maxWaitingEvents: 2, maxAppendWaitMs: 60_000 });
   release();

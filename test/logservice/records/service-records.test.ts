@@ -2,23 +2,43 @@
 
 import { spawnSync } from "node:child_process";
 import { once } from "node:events";
-import fs, { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
+import fs, {
+  copyFileSync,
+  existsSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Validator } from "@seriousme/openapi-schema-validator";
 import { Ajv2020 } from "ajv/dist/2020.js";
+import { sql } from "kysely";
 import t from "tap";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { MAX_REFUSALS, Refusals } from "../../../logservice/access/refusals.ts";
 import { isTokenText, newToken, tokenHash } from "../../../logservice/access/token.ts";
 import { addToken } from "../../../logservice/access/tokens.ts";
-import { operatorErrorOf } from "../../../logservice/admin/data-directory.ts";
+import { createDataDirectory } from "../../../logservice/admin/create.ts";
+import {
+  operatorErrorOf,
+  refuseLostEvents,
+  requireDataDirectory,
+  withRecords,
+} from "../../../logservice/admin/data-directory.ts";
+import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
 import { instanceId, makeInstanceId } from "../../../logservice/records/instance.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
-import { openRecords } from "../../../logservice/records/open.ts";
+import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
 import { newId } from "../../../logservice/records/row.ts";
 import { damagedRows } from "../../../logservice/records/row-sums.ts";
@@ -67,6 +87,78 @@ t.test("records on a full disk open without the memory that processes share, for
     t.type(await instanceId(records.db), "string", "with room it is written to");
     await records.close();
   }
+});
+
+t.test("records that were exchanged or removed under the running service take no changes", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tool-replaced-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  let now = Date.parse("2026-11-22T12:00:00Z");
+  const service = await startTestService(t, { directory, nowMs: () => now });
+  const { json } = await service.call("add_project", { project: { name: "before" } });
+  const [path, away] = [join(directory, "records.sqlite"), join(directory, "away.sqlite")];
+  const ready = async () => {
+    const response = await fetch(`${service.running.url}/_ready`);
+    return [response.status, ((await response.json()) as { status?: string; message?: string }).message ?? "ready"];
+  };
+  const said =
+    "records.sqlite was replaced or removed under the running service: stop the service, put the file back and start it again; nothing was changed";
+  const events = [{ timestamp: "2026-11-22T12:00:00Z", level: "info", message: "one", fields: {} }];
+  const rows: readonly (readonly [name: string, act: () => void, status: number])[] = [
+    ["as it was opened", () => {}, 200],
+    ["removed", () => renameSync(path, away), 503],
+    ["a copy in its place", () => copyFileSync(away, path), 503],
+    ["put back", () => renameSync(away, path), 200],
+  ];
+  for (const [name, act, status] of rows) {
+    act();
+    // The use of the token is to be noted again.
+    now += 3_600_000;
+    const project = await service.call("add_project", { project: { name } });
+    const batch = await service.call("add_events", { project_id: json.id, events });
+    t.same([project.status, batch.status], [status, status === 200 ? 204 : status], name);
+    if (status === 503) t.same([project.json.message, batch.json.message], [said, said], name);
+    t.same(await ready(), [status, status === 503 ? said : "ready"], name);
+    t.equal((await service.call("get_projects")).status, 200, `${name}: reads are answered`);
+  }
+});
+
+t.test("what keeps a data directory from being used is said in words", async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), "tool-words-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const create = (to: string, team = async () => "Acme") =>
+    createDataDirectory(to, { nowMs: 0, team, owner: undefined, publicUrl: undefined });
+  const [file, odd, linked, late, full] = ["file", "odd", "linked", "late", "full"].map((name) => join(folder, name));
+  writeFileSync(file!, "");
+  for (const one of [odd, linked, full]) await create(one!);
+  const events = join(odd!, "events");
+  rmSync(events, { recursive: true });
+  writeFileSync(events, "");
+  const lock = join(linked!, "events/lock");
+  symlinkSync("nowhere", lock);
+  const fill = ({ db }: Records) =>
+    db.transaction().execute(async (db) => {
+      await sql`pragma max_page_count = 1`.execute(db);
+      await db
+        .insertInto("instance")
+        .values({ key: "filler", value: "x".repeat(100_000) })
+        .execute();
+    });
+  const rows: readonly (readonly [work: () => Promise<unknown>, message: string])[] = [
+    [() => requireDataDirectory("/dev/null"), "/dev/null is not a folder"],
+    [() => requireDataDirectory(file!), `${file} is not a folder`],
+    [() => create(file!), `${file} is not a folder`],
+    [() => refuseLostEvents(odd!), `${events} is not a folder`],
+    [
+      () => lockDirectory(join(linked!, "events")),
+      `${lock} is not a file but a link that leads nowhere: remove the link, a start makes the file`,
+    ],
+    [
+      () => create(late!, () => create(late!).then(() => "Late")),
+      `${late} is already the data directory of a log service`,
+    ],
+    [() => withRecords(full!, fill), `no space left on the disk of ${full}: nothing was changed`],
+  ];
+  for (const [work, message] of rows) await t.rejects(work(), { message }, message);
 });
 
 t.test("slugs", (t) => {
