@@ -154,6 +154,12 @@ t.test("no problem quotes the value of a variable", (t) => {
     '{"name":"a","environment":{"DB_KEY":"hunter2!\\q"}}',
     '{"name":"a","actions":[{"name":"x","type":"chat","url":"http://host/hunter2!"}]}',
     "name: a\nenvironment:\n  DB_KEY: hunter2!\n",
+    // Where a header repeats it.
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"headers":[{"for":"/*","headers":[{"key":"X-A","value":"hunter2!"}]}]}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"headers":[{"for":"/*","headers":{"X-A":"b hunter2!","x-a":"c"}}]}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"headers":{"/*":["X-A=hunter2!"]}}',
+    // A secret by the name of its header.
+    '{"name":"a","headers":[{"for":"/*","headers":[{"key":"X-Api-Key","value":"hunter2!"}]}]}',
   ];
   for (const text of rows) {
     const { problems } = checkConfig(text);
