@@ -342,6 +342,25 @@ t.test("a file that is not UTF-8 is one file with a problem", async (t) => {
   t.match(fix.stdout, /latin\.tool\.json:2:15: error: the file is not UTF-8/);
 });
 
+t.test("a .toolignore that is not UTF-8 is an error of its project", async (t) => {
+  const utf16 = Buffer.from("secret.txt\n", "utf16le");
+  const rows: [text: Buffer, line: number, column: number][] = [
+    [Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), 1, 1],
+    [utf16, 1, 2],
+    [Buffer.from("*.log\ncaf\u00e9", "latin1"), 2, 4],
+  ];
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }' });
+  for (const [text, line, column] of rows) {
+    writeFileSync(join(cwd, ".toolignore"), text);
+    for (const argv of [[], ["."], [".toolignore"]]) {
+      const { code, stdout } = await tool(["validate", ...argv, "--format", "github"], { cwd });
+      const place = `file=.toolignore,line=${line},endLine=${line},col=${column},`;
+      t.equal(code, 1, argv.join());
+      t.equal(stdout.split(place).length, 2, `${argv.join()}: once`, { stdout });
+    }
+  }
+});
+
 t.test("rules of a SARIF log lead to the reference that is published", async (t) => {
   const cwd = t.testdir({ "tool.json": "{}" });
   const rules = async (env: Record<string, string>) => {
