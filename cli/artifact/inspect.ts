@@ -48,7 +48,10 @@ export function inspect(
   }
   const site = inference.type === "static" ? plain(config.static?.dir ?? ".").replace(/\/+$/, "") : undefined;
   if (site !== undefined && !files.some(({ name }) => site === "" || site === "." || name.startsWith(`${site}/`))) {
-    const left = leftOut.find(({ path }) => path === `${site}/`);
+    const isHidden = (path: string) => /^\.|\/\./.test(path.slice(site.length));
+    const left =
+      leftOut.find(({ path }) => path.endsWith("/") && `${site}/`.startsWith(path)) ??
+      leftOut.find(({ path }) => path.startsWith(`${site}/`) && !isHidden(path));
     problems.push({
       code: "artifact/empty-site",
       message: `static.dir is ${site}, and the deployment has no file of it`,

@@ -760,6 +760,20 @@ t.test("what will not run is said before it is deployed", async (t) => {
       ],
     },
     {
+      name: "a static site whose files are left out",
+      files: {
+        "tool.json": '{ "name": "app", "type": "static", "static": { "dir": "public" }, "hooks": { "build": "true" } }',
+        "public/.keep": "",
+        "public/index.html": "",
+        ".toolignore": "public/**",
+      },
+      code: 1,
+      stderr: [
+        "error: static.dir is public, and the deployment has no file of it",
+        "  public/index.html is left out: line 1 of .toolignore: public/**",
+      ],
+    },
+    {
       name: "databases of the app, and one of a package",
       files: { ...NODE_APP, "data/app.db": "", "test.SQLITE3": "", "node_modules/geo/ip.db": "" },
       stderr: [
