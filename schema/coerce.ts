@@ -183,8 +183,9 @@ function redirectOf({ location, status, permanent, ...others }: Record<string, u
 function headersOf({ headers, ...others }: Record<string, unknown>): object | undefined {
   if (Object.keys(others).length > 0 || typeof headers !== "object" || headers === null) return undefined;
   const entries = Array.isArray(headers) ? headers.map(headerOf) : Object.entries(headers);
-  const isText = entries.length > 0 && entries.every((entry) => entry.every((text) => typeof text === "string"));
-  if (!isText) return undefined;
+  const isText = (entry: readonly unknown[]): entry is readonly [string, string] =>
+    entry.every((text) => typeof text === "string");
+  if (entries.length === 0 || !entries.every(isText)) return undefined;
   // An object has each name once.
   const names = new Set(entries.map(([name]) => name.toLowerCase()));
   return names.size === entries.length ? Object.fromEntries(entries) : undefined;
