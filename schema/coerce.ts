@@ -182,7 +182,9 @@ function redirectOf({ location, status, permanent, ...others }: Record<string, u
 /** An object of texts, or a list of names with values. */
 function headersOf({ headers, ...others }: Record<string, unknown>): object | undefined {
   if (Object.keys(others).length > 0 || typeof headers !== "object" || headers === null) return undefined;
-  const entries = Array.isArray(headers) ? headers.map(headerOf) : Object.entries(headers);
+  const entries: readonly (readonly unknown[])[] = Array.isArray(headers)
+    ? headers.map(headerOf)
+    : Object.entries(headers);
   const isText = (entry: readonly unknown[]): entry is readonly [string, string] =>
     entry.every((text) => typeof text === "string");
   if (entries.length === 0 || !entries.every(isText)) return undefined;
