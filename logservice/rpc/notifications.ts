@@ -167,7 +167,10 @@ function check(notification: NotificationInput, before?: Notification): void {
   }
   const key = notification.pagerduty_service_key ?? "";
   if (key !== (before?.pagerduty_service_key ?? "") && !/^[!-~]*$/.test(key)) {
-    throw new RpcError("invalid", "notification.pagerduty_service_key: has a character that no key has: copy it from PagerDuty");
+    throw new RpcError(
+      "invalid",
+      "notification.pagerduty_service_key: has a character that no key has: copy it from PagerDuty",
+    );
   }
   for (const name of ADDRESSES) {
     const url = notification[name] ?? "";
