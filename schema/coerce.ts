@@ -146,7 +146,7 @@ function rulesByPattern({ node, types, schema }: Written): Coerced | undefined {
     ]);
     const { pattern, ...others } = Object.fromEntries(members.toReversed());
     if (typeof pattern !== "string" || rules.has(pattern)) return undefined;
-    // What is said twice has two meanings.
+    // A setting that is written twice has two meanings.
     const isClear = new Set(members.map(([name]) => name)).size === members.length;
     rules.set(pattern, isClear ? (title === "Redirect" ? redirectOf(others) : headersOf(others)) : undefined);
   }

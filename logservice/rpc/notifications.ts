@@ -159,8 +159,8 @@ function check(notification: NotificationInput, before?: Notification): void {
   const { needed } = MEMBERS[notification.type];
   const value = notification[needed];
   if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);
-  const known = new Set(before?.email_addresses);
-  const wrong = notification.email_addresses?.find((one) => !known.has(one) && readEmailAddress(one) === undefined);
+  const stored = new Set(before?.email_addresses);
+  const wrong = notification.email_addresses?.find((one) => !stored.has(one) && readEmailAddress(one) === undefined);
   if (wrong !== undefined) {
     const what = `notification.email_addresses: ${JSON.stringify(wrong)} is not one email address`;
     throw new RpcError("invalid", `${what}: write each by itself, without a name, such as ops@example.com`);

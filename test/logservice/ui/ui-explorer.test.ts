@@ -7,17 +7,14 @@ import { visibleQuery } from "../../../grammar/query/visible.ts";
 import { rangeTexts, searchOf, type View, viewOf } from "../../../logservice/address/view.ts";
 import { readRange } from "../../../logservice/rpc/read-range.ts";
 import { cellText, drawingOf, drawingsOf, groupOfRow, seriesOf } from "../../../logservice/ui/charts/drawing.ts";
-import { timeLabels } from "../../../logservice/ui/charts/time-labels.ts";
 import { noteServiceTime, serviceNow } from "../../../logservice/ui/data/clock.ts";
 import { Arrivals, MOST_ARRIVED } from "../../../logservice/ui/explorer/arrivals.ts";
 import { columnLayout } from "../../../logservice/ui/explorer/column-widths.ts";
 import { textOfValue, valueAt } from "../../../logservice/ui/explorer/field-values.ts";
 import { foldOf } from "../../../logservice/ui/explorer/fold.ts";
 import { type Bar, barsOf, histogramOf, levelHeights } from "../../../logservice/ui/explorer/histogram-data.ts";
-import { ticksOf } from "../../../logservice/ui/explorer/histogram-ticks.ts";
 import { grown } from "../../../logservice/ui/explorer/live-histogram.ts";
 import { openedSearch } from "../../../logservice/ui/explorer/opened-search.ts";
-import { rangeText } from "../../../logservice/ui/explorer/range-steps.ts";
 import { requestQuery } from "../../../logservice/ui/explorer/request.ts";
 import { commonFields, rowLine, settledFields } from "../../../logservice/ui/explorer/row-line.ts";
 import { readTypedRange } from "../../../logservice/ui/explorer/typed-range.ts";
@@ -41,34 +38,6 @@ const FIRST: View = {
 };
 const event = (id: string, timeMs: number, level: Level = "info"): Event => ({
   ...{ id, timestamp: new Date(timeMs).toISOString(), level, message: `message ${id}`, fields: {} },
-});
-
-t.test("times of several years say which", (t) => {
-  const rows: [from: string, to: string, text: string, ticks: string[]][] = [
-    ["2016-01-01", "2036-01-01", "1 Jan 2016 00:00 – 1 Jan 2036 00:00", ["3 May 2023", "1 Jan 2030"]],
-    ["2026-01-01", "2028-01-01", "1 Jan 2026 00:00 – 1 Jan 2028 00:00", ["14 Oct 2026", "15 Jun 2027"]],
-    ["2025-12-31T23:00Z", "2026-01-01T01:00Z", "31 Dec 2025 23:00 – 1 Jan 2026 01:00", ["1 Jan 2026"]],
-    ["2026-01-01", "2026-01-04", "1 Jan 00:00 – 4 Jan 00:00", ["2 Jan", "3 Jan"]],
-  ];
-  for (const [from, to, text, ticks] of rows) {
-    const range = { startMs: Date.parse(from), stopMs: Date.parse(to) };
-    t.equal(rangeText(range), text);
-    t.same(
-      ticksOf(range, 3_600_000, 330).map((tick) => tick.text),
-      ticks,
-      text,
-    );
-  }
-  const days = (...dates: string[]) => timeLabels(dates.map((date) => Date.parse(date) / 1000));
-  t.same(days("2025-11-01", "2025-12-01", "2026-01-01", "2026-02-01"), [
-    "1 Nov\n2025",
-    "1 Dec",
-    "1 Jan\n2026",
-    "1 Feb",
-  ]);
-  t.same(days("2026-01-01", "2026-02-01"), ["1 Jan", "1 Feb"]);
-  t.same(days("2025-12-31T23:59Z", "2026-01-01T00:00Z"), ["23:59\n31 Dec", "00:00\n1 Jan"]);
-  t.end();
 });
 
 t.test("an address shows a view", async (t) => {
