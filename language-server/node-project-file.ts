@@ -1,7 +1,7 @@
 import { readFileSync, statSync } from "node:fs";
 
 /** The code of the error for a pipe or a device, beside those of the system. */
-const NOT_A_FILE = "ENOTFILE";
+export const NOT_A_FILE = "ENOTFILE";
 
 /** Paths of files and pipes that a shell has opened already: `<(...)` and stdin. */
 const OPENED = /^\/(?:dev\/(?:fd\/\d+|stdin)|proc\/[^/]+\/fd\/\d+)$/;

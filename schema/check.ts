@@ -7,6 +7,7 @@ import { checkDns } from "./checks/dns.ts";
 import { checkEnvironment } from "./checks/environment.ts";
 import { checkFunction } from "./checks/function.ts";
 import { checkHeaders } from "./checks/headers.ts";
+import { checkIgnoreFile } from "./checks/ignore-file.ts";
 import { checkInject } from "./checks/inject.ts";
 import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
@@ -149,6 +150,7 @@ function* checkMeaning(
   checkServedFiles(report, root, type, directory);
   if (directory === undefined) return;
   checkDirectory(report, root, directory);
+  checkIgnoreFile(report, root, directory);
   if (isSite(root, directory)) checkSite(report, root, directory, "static");
   else if (type === "server" && memberOf(memberOf(root, "static")?.value, "dir") !== undefined) {
     checkSite(report, root, directory, "server");
@@ -175,15 +177,4 @@ function appType(root: ObjectNode, directory: Directory | undefined): AppType | 
   if (directory === undefined) return undefined;
   const inference = inferRuntime(directory, { name: "" }, { development: true });
   return inference.marker === undefined ? undefined : inference.type;
-}
-
-/** A file whose bytes are not UTF-8, the first of them at an offset of its text. */
-export function notUtf8(at: number): Problem {
-  return {
-    code: "config/encoding",
-    message: "the file is not UTF-8",
-    hint: "save it as UTF-8",
-    span: { start: at, end: at + 1 },
-    severity: "error",
-  };
 }

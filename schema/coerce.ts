@@ -137,48 +137,66 @@ function rulesByPattern({ node, types, schema }: Written): Coerced | undefined {
   const { propertyNames, additionalProperties } = schema;
   if (propertyNames?.["x-language"] !== "route" || typeof additionalProperties !== "object") return undefined;
   const { title } = resolve(additionalProperties) as Schema & { title?: string };
-  const rules: Record<string, object | undefined> = {};
+  const rules = new Map<string, object | undefined>();
   for (const item of node.items) {
     if (item.type !== "object") return undefined;
-    const { pattern, ...others } = withOurNames(plainValue(item) as object);
-    if (typeof pattern !== "string" || Object.hasOwn(rules, pattern)) return undefined;
-    rules[pattern] = title === "Redirect" ? redirectOf(others) : headersOf(others);
+    const members = item.members.map(({ key, value }): [string, unknown] => [
+      RULE_NAMES.get(key.value) ?? key.value,
+      value && plainValue(value),
+    ]);
+    const { pattern, ...others } = Object.fromEntries(members.toReversed());
+    if (typeof pattern !== "string" || rules.has(pattern)) return undefined;
+    // A setting that is written twice has two meanings.
+    const isClear = new Set(members.map(([name]) => name)).size === members.length;
+    rules.set(pattern, isClear ? (title === "Redirect" ? redirectOf(others) : headersOf(others)) : undefined);
   }
   // Empty, as what is wrong in one of them has no place of its own.
   const meant = nodeOf({}, node.span);
-  if (Object.values(rules).includes(undefined)) {
-    return { node: meant, wording: `{ ${JSON.stringify(Object.keys(rules)[0])}: { ... } }`, fix: undefined };
+  if ([...rules.values()].includes(undefined)) {
+    return { node: meant, wording: `{ ${JSON.stringify([...rules.keys()][0])}: { ... } }`, fix: undefined };
   }
-  const wording = spaced(rules);
+  const wording = spaced(Object.fromEntries(rules));
   const fix: Fix = { ...replaced("Write the rules by their patterns", node, wording), isSuggestion: true };
   return { node: meant, wording, fix };
 }
 
-const RULE_NAMES: Readonly<Record<string, string>> = {
-  ...Object.fromEntries(["from", "source", "src", "path", "for", "pattern"].map((name) => [name, "pattern"])),
-  ...Object.fromEntries(["to", "destination", "dest", "target", "url"].map((name) => [name, "location"])),
-  ...Object.fromEntries(["statusCode", "status_code", "code"].map((name) => [name, "status"])),
-  values: "headers",
-};
-
-const withOurNames = (rule: object): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(rule).map(([name, value]) => [RULE_NAMES[name] ?? name, value]));
+const RULE_NAMES: ReadonlyMap<string, string> = new Map([
+  ...["from", "source", "src", "path", "for", "pattern"].map((name) => [name, "pattern"] as const),
+  ...["to", "destination", "dest", "target", "url"].map((name) => [name, "location"] as const),
+  ...["statusCode", "status_code", "code"].map((name) => [name, "status"] as const),
+  ["values", "headers"],
+]);
 
 function redirectOf({ location, status, permanent, ...others }: Record<string, unknown>): object | undefined {
   if (typeof location !== "string" || Object.keys(others).length > 0) return undefined;
+  if (permanent === undefined) {
+    if (status === undefined) return { location };
+    return typeof status === "number" ? { location, status } : undefined;
+  }
+  if (typeof permanent !== "boolean") return undefined;
   // As those formats have it that know the word.
-  const code = typeof permanent === "boolean" ? (permanent ? 308 : 307) : status;
-  return code === undefined ? { location } : { location, status: code };
+  const code = permanent ? 308 : 307;
+  return status === undefined || status === code ? { location, status: code } : undefined;
 }
 
 /** An object of texts, or a list of names with values. */
 function headersOf({ headers, ...others }: Record<string, unknown>): object | undefined {
   if (Object.keys(others).length > 0 || typeof headers !== "object" || headers === null) return undefined;
-  const entries = Array.isArray(headers)
-    ? headers.map((one) => [one?.key ?? one?.name, one?.value] as const)
+  const entries: readonly (readonly unknown[])[] = Array.isArray(headers)
+    ? headers.map(headerOf)
     : Object.entries(headers);
-  const isText = entries.length > 0 && entries.every((entry) => entry.every((text) => typeof text === "string"));
-  return isText ? Object.fromEntries(entries) : undefined;
+  const isText = (entry: readonly unknown[]): entry is readonly [string, string] =>
+    entry.every((text) => typeof text === "string");
+  if (entries.length === 0 || !entries.every(isText)) return undefined;
+  // An object has each name once.
+  const names = new Set(entries.map(([name]) => name.toLowerCase()));
+  return names.size === entries.length ? Object.fromEntries(entries) : undefined;
+}
+
+function headerOf(one: unknown): readonly unknown[] {
+  const { key, name = key, value, ...others } = (one ?? {}) as Record<string, unknown>;
+  const isClear = (key === undefined || key === name) && Object.keys(others).length === 0;
+  return isClear ? [name, value] : [undefined];
 }
 
 /** `["app"]` for one value, `[{ ... }]` for an object. */
@@ -344,7 +362,7 @@ function mainSetting(node: Node, { title = "", properties = {} }: Schema & { tit
 /** `"A=b"`, `["A=b"]`, `[{ "name": "A", "value": "b" }]` for a map of texts. */
 function pairs(node: Node, { additionalProperties }: Schema): string | undefined {
   if (typeof additionalProperties !== "object" || resolve(additionalProperties).type !== "string") return undefined;
-  const entries: Record<string, string> = {};
+  const entries = new Map<string, string>();
   const items = node.type === "array" ? node.items : [node];
   for (const item of items) {
     let pair: [string, string] | undefined;
@@ -357,10 +375,10 @@ function pairs(node: Node, { additionalProperties }: Schema): string | undefined
       if (isPair && texts[0] !== undefined && texts[1] !== undefined) pair = [texts[0], texts[1]];
       else if (item.members.length === 1 && texts[0] !== undefined) pair = [item.members[0]!.key.value, texts[0]];
     }
-    if (pair === undefined || Object.hasOwn(entries, pair[0])) return undefined;
-    entries[pair[0]] = pair[1];
+    if (pair === undefined || entries.has(pair[0])) return undefined;
+    entries.set(...pair);
   }
-  return spaced(entries);
+  return spaced(Object.fromEntries(entries));
 }
 
 /** `["staging"]` for a map of sections. */

@@ -1,6 +1,6 @@
 // tool.json: text in, a checked configuration or problems out. Start reading at check.ts. README.md lists the other
 // files that may be imported from outside.
-export { type ConfigCheckOptions, checkConfig, checkInSteps, notUtf8 } from "./check.ts";
+export { type ConfigCheckOptions, checkConfig, checkInSteps } from "./check.ts";
 export { checkTemplate } from "./checks/error-pages.ts";
 export { stageNames, unknownStages } from "./checks/query-stages.ts";
 export { CSS_COLORS } from "./colors.ts";
@@ -10,6 +10,7 @@ export { developmentLogOf } from "./development-log.ts";
 export { migrateConfig, migrateUses } from "./dialect.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
 export { insertItem, insertMember, spaced } from "./edits.ts";
+export { notUtf8 } from "./encoding.ts";
 export { fixAll } from "./fix-all.ts";
 export { parseGlob } from "./glob.ts";
 export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";

@@ -17,10 +17,13 @@ export function maskSecrets(text: string): string {
 export function maskProblems(text: string, problems: readonly Problem[]): readonly Problem[] {
   const spans = secretSpans(text);
   if (spans.length === 0) return problems;
+  const ends = endsOfGroups(text);
   return problems.map((problem) => {
     if (problem.elsewhere !== undefined) return problem;
     const edits = fixesOf(problem).flatMap((fix) => fix.edits);
-    const places = [problem.span, ...edits.map(({ span }) => span)];
+    // A problem of a whole list or object points at its bracket, and may quote what is in it.
+    const whole = { start: problem.span.start, end: ends.get(problem.span.start) ?? problem.span.end };
+    const places = [problem.span, whole, ...edits.map(({ span }) => span)];
     const touched = spans.filter((span) => places.some((place) => touches(place, span)));
     if (touched.length === 0) return problem;
     const values = [
@@ -46,6 +49,17 @@ export function maskProblems(text: string, problems: readonly Problem[]): readon
   });
 }
 
+/** Where lists and objects inside the configuration end, by where they begin. */
+function endsOfGroups(text: string): ReadonlyMap<number, number> {
+  const ends = new Map<number, number>();
+  const { root } = parseByLines(text);
+  if (root === undefined) return ends;
+  visit(root, "", (node) => {
+    if (node !== root && (node.type === "array" || node.type === "object")) ends.set(node.span.start, node.span.end);
+  });
+  return ends;
+}
+
 const whatWasMeant = (words: string) => (words.startsWith("write") ? "write it in quotes" : "Write it in quotes");
 
 const touches = (one: Span, other: Span) =>
@@ -58,6 +72,11 @@ function secretSpans(text: string): readonly Span[] {
   if (!isJson(text)) spans.push(...loosely(text));
   if (root === undefined) return spans;
   const addInside = (node: StringNode, span: Span) => spans.push(spanInside(text, node, span));
+  const values = new Set<string>();
+  visit(root, "", (node, name) => {
+    if (isEnvironment(name)) leaves(node, (leaf) => leaf.type === "string" && values.add(leaf.value));
+  });
+  const said = [...values].filter((value) => value.length > 3);
   visit(root, "", (node, name) => {
     if (isEnvironment(name)) leaves(node, (leaf) => spans.push(leaf.span));
     else if (name === "actions" && node.type === "array") {
@@ -74,6 +93,19 @@ function secretSpans(text: string): readonly Span[] {
   });
   for (const { node } of configuredCommands(root)) for (const { span } of secretsIn(node.value)) addInside(node, span);
   const headers = memberOf(root, "headers")?.value;
+  if (headers !== undefined) {
+    visit(headers, "", (node) => {
+      // A header may repeat the value of a variable.
+      for (const value of node.type === "string" ? said : []) {
+        const start = (node as StringNode).value.indexOf(value);
+        if (start >= 0) addInside(node as StringNode, { start, end: start + value.length });
+      }
+      // As other formats of configuration write a header.
+      const [key, value] = [memberOf(node, "key") ?? memberOf(node, "name"), memberOf(node, "value")];
+      if (key?.value?.type !== "string" || value?.value?.type !== "string") return;
+      for (const span of secretsInHeader(key.value.value, value.value.value)) addInside(value.value, span);
+    });
+  }
   for (const { value: rule } of headers?.type === "object" ? headers.members : []) {
     for (const { key, value } of rule?.type === "object" ? rule.members : []) {
       if (value?.type === "string") for (const span of secretsInHeader(key.value, value.value)) addInside(value, span);

@@ -2,7 +2,9 @@ import { hash as hashOf } from "node:crypto";
 import { existsSync } from "node:fs";
 import { homedir } from "node:os";
 import { basename, join } from "node:path";
+import { LineIndex } from "../../grammar/problem.ts";
 import { readProjectText } from "../../language-server/node-project-file.ts";
+import { ignoreProblems } from "../../schema/ignore/index.ts";
 import { type Config, forStage, type Inference } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
@@ -182,10 +184,16 @@ type Ignore =
 /** The text of .toolignore; empty if there is no such file. */
 function readIgnore(directory: string): Ignore {
   try {
-    return { ok: true, value: readProjectText(join(directory, ".toolignore")) };
+    const value = readProjectText(join(directory, ".toolignore"));
+    const problems = ignoreProblems(value).map(({ message, hint, span }) => {
+      const { line } = new LineIndex(value).position(span.start);
+      return { code: "artifact/unreadable", message: `.toolignore:${line}: ${message}`, ...(hint && { hint }) };
+    });
+    return problems.length > 0 ? { ok: false, problems } : { ok: true, value };
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return { ok: true, value: "" };
-    return { ok: false, problems: [unreadableFile(".toolignore", error)] };
+    const hint = "put a file in its place that may be read, or remove it";
+    return { ok: false, problems: [{ ...unreadableFile(".toolignore", error), hint }] };
   }
 }
 

@@ -47,17 +47,8 @@ export function inspect(
     if (file !== undefined) requireFile(plain(file), `inject puts ${file} into pages, and it is not in the deployment`);
   }
   const site = inference.type === "static" ? plain(config.static?.dir ?? ".").replace(/\/+$/, "") : undefined;
-  if (site !== undefined && !files.some(({ name }) => site === "" || site === "." || name.startsWith(`${site}/`))) {
-    const left = leftOut.find(({ path }) => path === `${site}/`);
-    problems.push({
-      code: "artifact/empty-site",
-      message: `static.dir is ${site}, and the deployment has no file of it`,
-      hint:
-        left === undefined
-          ? "does the build create it? Write the command that does as hooks.build"
-          : `${left.path} is left out: ${left.reason}`,
-    });
-  }
+  const empty = site === undefined ? undefined : emptySite(site, { files, leftOut });
+  if (empty !== undefined) problems.push(empty);
   const started = program === undefined ? undefined : byName.get(program);
   const foreignProgram = started?.kind === "file" ? foreignTarget(fileHead(started.path)) : undefined;
   if (foreignProgram !== undefined) {
@@ -115,6 +106,23 @@ export function inspect(
     }
   }
   return { problems, warnings };
+}
+
+/** The problem of a static site none of whose files is in the deployment. */
+function emptySite(site: string, { files, leftOut }: Collected): BuildProblem | undefined {
+  if (files.some(({ name }) => site === "" || site === "." || name.startsWith(`${site}/`))) return undefined;
+  const isHidden = (path: string) => /^\.|\/\./.test(path.slice(site.length));
+  const left =
+    leftOut.find(({ path }) => path.endsWith("/") && `${site}/`.startsWith(path)) ??
+    leftOut.find(({ path }) => path.startsWith(`${site}/`) && !isHidden(path));
+  return {
+    code: "artifact/empty-site",
+    message: `static.dir is ${site}, and the deployment has no file of it`,
+    hint:
+      left === undefined
+        ? "does the build create it? Write the command that does as hooks.build"
+        : `${left.path} is left out: ${left.reason}`,
+  };
 }
 
 /** The project's file that a simple command starts; undefined if the command needs a shell to interpret it. */

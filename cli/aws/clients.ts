@@ -16,6 +16,7 @@ import type { STS } from "@aws-sdk/client-sts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
+import { endlessProfileFile } from "../project/profile-region.ts";
 import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
 import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
@@ -79,6 +80,14 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
       "endpoint/invalid",
       `TOOL_AWS_ENDPOINT is ${JSON.stringify(endpoint)}, which is not an address`,
       "write one such as http://127.0.0.1:4566, or unset it",
+    );
+  }
+  const endless = endlessProfileFile(env);
+  if (endless !== undefined) {
+    throw new PlatformError(
+      "credentials/not-a-file",
+      `cannot read ${endless}: it is not a file`,
+      "move it away, or name another in AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE",
     );
   }
   // Shared by all clients, so that a role is assumed only once.

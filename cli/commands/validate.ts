@@ -13,6 +13,7 @@ import {
 } from "../../grammar/problem.ts";
 import { doubtsOf, parsePipeline, stagesNamedIn, withoutComments } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
+import { ignoreProblems } from "../../schema/ignore/index.ts";
 import {
   type ConfigCheckOptions,
   checkConfig,
@@ -277,8 +278,7 @@ async function problemsOf(
   path: string,
   text: string,
 ): Promise<readonly Problem[]> {
-  // Every text is a valid list of patterns.
-  if (language === "ignore") return [];
+  if (language === "ignore") return ignoreProblems(text);
   const config = await configAbove(dirname(path));
   const root = config?.root;
   if (language === "template") {

@@ -14,9 +14,12 @@ export function languageOf(name: string): FileLanguage {
 /** Folders with other people's code, and with the output of builds and tools. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "vendor", "bower_components", "__pycache__", "target"]);
 
+const CHECKED = /^(?:tool\.json|\.toolignore|.+\.(?:tool\.json|logq))$/;
+
 /**
  * The files below a folder that can be checked, as sorted paths relative to it: tool.json, *.tool.json, *.logq and
- * .toolignore. Error pages are checked with the tool.json that they belong to. Links are not followed.
+ * .toolignore. Error pages are checked with the tool.json that they belong to. Links to folders are not followed. Whatever
+ * else has one of these names is in the list too, such as a link or a folder, as other commands would try to read it.
  */
 export async function checkableFiles(folder: string): Promise<string[]> {
   const paths: string[] = [];
@@ -27,11 +30,8 @@ export async function checkableFiles(folder: string): Promise<string[]> {
     const entries = await readdir(join(folder, below), { withFileTypes: true });
     for (const entry of entries) {
       const path = below === "" ? entry.name : `${below}/${entry.name}`;
-      if (entry.isDirectory()) {
-        if (!entry.name.startsWith(".") && !SKIPPED.has(entry.name)) await visit(path);
-      } else if (entry.isFile() && /^(?:tool\.json|\.toolignore|.+\.(?:tool\.json|logq))$/.test(entry.name)) {
-        paths.push(path);
-      }
+      if (CHECKED.test(entry.name)) paths.push(path);
+      else if (entry.isDirectory() && !entry.name.startsWith(".") && !SKIPPED.has(entry.name)) await visit(path);
     }
   }
 }

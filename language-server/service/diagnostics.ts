@@ -2,6 +2,7 @@ import type { Diagnostic, DiagnosticRelatedInformation, TextEdit } from "vscode-
 import { type Fix, fixesOf, type Problem, quote } from "../../grammar/problem.ts";
 import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
+import { ignoreProblems } from "../../schema/ignore/index.ts";
 import {
   checkInSteps,
   checkTemplate,
@@ -160,8 +161,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
       return parsed.ok ? [] : parsed.problems;
     }
     case "ignore":
-      // Every text is a list of patterns.
-      return [];
+      return ignoreProblems(document.text);
   }
 }
 

@@ -1,5 +1,6 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../grammar/units/clock.ts";
+import { readEmailAddress } from "../mail/address.ts";
 import { MailFailure } from "../mail/failure.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { alertMail, digestMail } from "./channels/email.ts";
@@ -127,6 +128,9 @@ const SENDERS: { readonly [Type in NotificationTarget["type"]]: Sender<Of<Type>>
   async email({ settings, origin, failed }, _target, { id, recipient: to, messages }, signal) {
     const [first] = messages as [AlertMessage];
     if (settings.mailer === undefined) return notConfigured("no mails", "--smtp");
+    // Stored before addresses were read when they are added.
+    if (readEmailAddress(to) === undefined)
+      return { kind: "refused", reason: "it is not one email address, and nothing was sent: change the notification" };
     const mail = messages.length === 1 ? alertMail(first, origin()) : digestMail(id, messages, origin());
     try {
       await settings.mailer.send({ ...mail, to }, signal);

@@ -159,10 +159,26 @@ function check(notification: NotificationInput, before?: Notification): void {
   const { needed } = MEMBERS[notification.type];
   const value = notification[needed];
   if (value === undefined || value.length === 0) throw new RpcError("invalid", `notification.${needed}: is required`);
+  const stored = new Set(before?.email_addresses);
+  const wrong = notification.email_addresses?.find((one) => !stored.has(one) && readEmailAddress(one) === undefined);
+  if (wrong !== undefined) {
+    const what = `notification.email_addresses: ${JSON.stringify(wrong)} is not one email address`;
+    throw new RpcError("invalid", `${what}: write each by itself, without a name, such as ops@example.com`);
+  }
+  const key = notification.pagerduty_service_key ?? "";
+  if (key !== (before?.pagerduty_service_key ?? "") && !/^[!-~]*$/.test(key)) {
+    throw new RpcError(
+      "invalid",
+      "notification.pagerduty_service_key: has a character that no key has: copy it from PagerDuty",
+    );
+  }
   for (const name of ADDRESSES) {
     const url = notification[name] ?? "";
     if (url !== "" && !isWebAddress(url)) {
       throw new RpcError("invalid", `notification.${name}: must be an address that begins with https:// or http://`);
+    }
+    if (url !== "" && url !== before?.[name] && new URL(url).port === "0") {
+      throw new RpcError("invalid", `notification.${name}: no server has the port 0: write the one of the target`);
     }
   }
 }

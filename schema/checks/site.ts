@@ -1,7 +1,7 @@
 import { quote } from "../../grammar/problem.ts";
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import type { Directory } from "../directory.ts";
-import { decide, type IgnoreDecision, parseIgnore, ROOT } from "../ignore/index.ts";
+import { decide, type IgnoreDecision, type IgnoreRule, parseIgnore, ROOT } from "../ignore/index.ts";
 import { memberOf, type ObjectNode } from "../json.ts";
 import type { ProblemReport } from "../report.ts";
 import type { AppType } from "./static.ts";
@@ -25,7 +25,7 @@ export function checkSite(report: ProblemReport, root: ObjectNode, directory: Di
   if (top.includes("..") || directory.kind(top.join("/") || ".") !== "directory") return;
   const at = dir?.span ?? settings?.key.span ?? memberOf(root, "type")?.value?.span ?? memberOf(root, "name")?.key.span;
   const span = at ?? { start: root.span.start, end: root.span.start + 1 };
-  const { served, large, outside } = lookAt(directory, top);
+  const { served, large, outside, left } = lookAt(directory, top);
   const say = type === "static" ? report.error.bind(report) : report.warning.bind(report);
   if (outside.length > 0) {
     const [path] = outside as [string];
@@ -52,9 +52,11 @@ export function checkSite(report: ProblemReport, root: ObjectNode, directory: Di
   if (served === 0 && !isBuilt && type === "static") {
     report.error("config/empty-site", span, `there is no file to serve in ${quote(top.join("/") || ".")}`, {
       hint:
-        dir === undefined
-          ? `add an index.html, or name the folder: "static": { "dir": "public" }`
-          : "add an index.html",
+        left !== undefined
+          ? `.toolignore leaves out ${quote(left.path)} (line ${left.rule.line}: ${left.rule.text}): change that line, or add a file that it does not match`
+          : dir === undefined
+            ? `add an index.html, or name the folder: "static": { "dir": "public" }`
+            : "add an index.html",
     });
   }
 }
@@ -64,20 +66,25 @@ interface Large {
   readonly bytes: number;
 }
 
-/** The files that are deployed and served, the largest too large one first. */
+/** The files that are deployed and served, the largest too large one first, and a file that .toolignore leaves out. */
 function lookAt(directory: Directory, top: readonly string[]) {
   const rules = parseIgnore(directory.read(".toolignore") ?? "");
   const large: Large[] = [];
   const outside: string[] = [];
   let served = 0;
-  let left = MAX_ENTRIES;
+  let leftOut: { readonly path: string; readonly rule: IgnoreRule } | undefined;
+  let entries = MAX_ENTRIES;
   const walk = (folder: IgnoreDecision) => {
     for (const { name, kind, isLink } of directory.list?.(folder.names.join("/") || ".") ?? []) {
-      if (--left < 0) return;
+      if (--entries < 0) return;
       const decision = decide(folder, name, kind === "directory", { rules });
       const path = decision.names.join("/");
       if (kind === "directory") {
         if (name !== ".git" && path !== ".tool") walk(decision);
+      } else if (decision.reason?.kind === "rule") {
+        // A page is likelier to be missed than what is beside it.
+        if (leftOut === undefined || (!isPage(leftOut.path) && isPage(path)))
+          leftOut = { path, rule: decision.reason.rule };
       } else if (decision.reason === undefined && path !== "tool.json" && path !== "out.zip") {
         if (isLink && directory.leadsOutOf?.(top.join("/") || ".", path)) {
           outside.push(path);
@@ -92,5 +99,7 @@ function lookAt(directory: Directory, top: readonly string[]) {
   let folder = ROOT;
   for (const name of top) folder = decide(folder, name, true, { rules });
   walk(folder);
-  return { served, large: large.sort((a, b) => b.bytes - a.bytes), outside: outside.sort() };
+  return { served, left: leftOut, large: large.sort((a, b) => b.bytes - a.bytes), outside: outside.sort() };
 }
+
+const isPage = (path: string) => /\.html?$/.test(path);

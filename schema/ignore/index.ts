@@ -10,3 +10,4 @@ export {
   ROOT,
   vainRule,
 } from "./rules.ts";
+export { ignoreProblems } from "./text.ts";

@@ -329,7 +329,12 @@ t.test("what is not a file in a project is said, and not waited for", { skip: re
     ["tool.json", mkdirSync, ["validate"], /^error: cannot read tool\.json: it is a folder\n$/],
     ["tool.json", mkdirSync, ["config"], /^error: cannot read .*tool\.json: it is a folder\n$/],
     ["package.json", pipe, ["config"], /^(?!.*package\.json: E)/],
-    [".toolignore", pipe, ["build", "--size"], /cannot read \.toolignore: it is not a file\n/],
+    [
+      ".toolignore",
+      pipe,
+      ["build", "--size"],
+      /cannot read \.toolignore: it is not a file\n {2}put a file in its place that may be read, or remove it\n/,
+    ],
     [log, pipe, ["logs"], /^error: cannot read \.tool\/development\.ndjson: it is not a file\n {2}move it away: /],
     [log, endless, ["logs", "-f"], /^error: cannot read \.tool\/development\.ndjson: it is not a file\n/],
   ];

@@ -154,6 +154,12 @@ t.test("no problem quotes the value of a variable", (t) => {
     '{"name":"a","environment":{"DB_KEY":"hunter2!\\q"}}',
     '{"name":"a","actions":[{"name":"x","type":"chat","url":"http://host/hunter2!"}]}',
     "name: a\nenvironment:\n  DB_KEY: hunter2!\n",
+    // Where a header repeats it.
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"headers":[{"for":"/*","headers":[{"key":"X-A","value":"hunter2!"}]}]}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"headers":[{"for":"/*","headers":{"X-A":"b hunter2!","x-a":"c"}}]}',
+    '{"name":"a","environment":{"DB_KEY":"hunter2!"},"headers":{"/*":["X-A=hunter2!"]}}',
+    // A secret by the name of its header.
+    '{"name":"a","headers":[{"for":"/*","headers":[{"key":"X-Api-Key","value":"hunter2!"}]}]}',
   ];
   for (const text of rows) {
     const { problems } = checkConfig(text);
@@ -176,6 +182,44 @@ t.test("no problem quotes the value of a variable", (t) => {
     t.equal(problem!.hint, "write it in quotes", `${value} is not to be replaced by asterisks`);
     t.equal(problem!.fix!.title, "Write it in quotes");
   }
+  t.end();
+});
+
+t.test("rules in lists are offered as rules if nothing of them is lost", (t) => {
+  const link = { key: "Link", value: "</a>" };
+  const open = 'write { "/a": { ... } }';
+  const rows: [section: string, rule: object | string, hint: string][] = [
+    ["redirects", { from: "/a", to: "/b" }, 'write { "/a": { "location": "/b" } }'],
+    [
+      "redirects",
+      { from: "/a", to: "/b", permanent: true, status: 308 },
+      'write { "/a": { "location": "/b", "status": 308 } }',
+    ],
+    ["redirects", { from: "/a", to: "/b", permanent: true, status: 302 }, open],
+    ["redirects", { from: "/a", to: "/b", permanent: "true" }, open],
+    ["redirects", { from: "/a", to: "/b", status: "301" }, open],
+    ["redirects", { from: "/a", source: "/c", to: "/b" }, open],
+    ["redirects", { from: "/a", to: "/b", url: "/c" }, open],
+    ["redirects", { from: "/a", to: "/b", statusCode: 301, status: 302 }, open],
+    ["redirects", '{"from":"/a","to":"/b","from":"/c"}', open],
+    ["redirects", { from: "__proto__", to: "/b" }, 'write { "__proto__": { "location": "/b" } }'],
+    ["redirects", '{"from":"/a","to":"/b","__proto__":{}}', open],
+    ["redirects", { from: "/a", to: "/b", constructor: 1 }, open],
+    ["headers", { for: "/a", headers: [link] }, 'write { "/a": { "Link": "</a>" } }'],
+    ["headers", { for: "/a", headers: [link, { key: "Link", value: "</b>" }] }, open],
+    ["headers", { for: "/a", headers: [link, { key: "link", value: "</b>" }] }, open],
+    ["headers", { for: "/a", headers: [{ ...link, has: [1] }] }, open],
+    ["headers", { for: "/a", headers: [{ ...link, name: "X-A" }] }, open],
+    ["headers", { for: "/a", headers: [null] }, open],
+  ];
+  for (const [section, rule, hint] of rows) {
+    const text = `{"name":"a","${section}":[${typeof rule === "string" ? rule : JSON.stringify(rule)}]}`;
+    const problem = checkConfig(text).problems.find(({ code }) => code === "config/type");
+    t.equal(problem?.hint, hint, text);
+    if (hint === open) t.same(fixesOf(problem!), [], text);
+  }
+  const [problem] = checkConfig('{"name":"a","headers":{"/*":["__proto__=x"]}}').problems;
+  t.equal(problem?.hint, 'write { "__proto__": "x" }', "a name of an object's prototype");
   t.end();
 });
 

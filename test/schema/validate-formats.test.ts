@@ -1,5 +1,5 @@
 // The output of `tool validate` for programs: SARIF held against its published schema, places held against the text.
-import { mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import sarifSchema from "@microsoft/jest-sarif/lib/schemas/sarif-2.1.0-rtm.5.json" with { type: "json" };
@@ -366,6 +366,45 @@ t.test("a folder stands for the files of ours below it", async (t) => {
   t.match(none.stderr, /^error: there is no tool\.json and no \*\.logq below empty\n/);
 });
 
+t.test("whatever has the name of a file of ours is read in a folder as by its name", async (t) => {
+  const bad = '{ "nmae": "app" }';
+  const linked = t.testdir({
+    broken: bad,
+    a: { "tool.json": t.fixture("symlink", "../broken") },
+    b: { "x.tool.json": t.fixture("symlink", "../broken") },
+    other: t.fixture("symlink", "a"),
+  });
+  const { code, stdout } = await tool(["validate", ".", "--strict", "--format", "github"], { cwd: linked });
+  t.equal(code, 1);
+  t.same(
+    [...stdout.matchAll(/^::error file=([^,]*)/gm)]
+      .map(([, file]) => file)
+      .sort()
+      .filter((file, i, all) => file !== all[i - 1]),
+    ["a/tool.json", "b/x.tool.json"],
+  );
+  const rows: [name: string, make: (path: string) => void][] = [
+    ["tool.json", (path) => symlinkSync("nowhere", path)],
+    ["a.logq", (path) => symlinkSync("a.logq", path)],
+    [".toolignore", (path) => symlinkSync("/dev/zero", path)],
+    ["tool.json", (path) => symlinkSync(".", path)],
+    ["x.tool.json", (path) => mkdirSync(path)],
+  ];
+  for (const [i, [name, make]] of rows.entries()) {
+    const folder = String(i);
+    mkdirSync(join(linked, "rows", folder), { recursive: true });
+    make(join(linked, "rows", folder, name));
+    const cwd = join(linked, "rows");
+    const [inside, named] = [
+      await tool(["validate", folder], { cwd }),
+      await tool(["validate", `${folder}/${name}`], { cwd }),
+    ];
+    t.match(inside, { code: 2, stdout: "", stderr: `error: cannot read ${folder}/${name}: ` }, name);
+    // A folder that is named is looked into.
+    if (i < 3) t.equal(inside.stderr, named.stderr, name);
+  }
+});
+
 t.test("a file that is not UTF-8 is one file with a problem", async (t) => {
   const cwd = t.testdir({ "tool.json": '{ "nmae": "app" }', "slow.logq": "" });
   writeFileSync(join(cwd, "latin.tool.json"), Buffer.from('{\n  "name": "caf\u00e9" }', "latin1"));
@@ -389,6 +428,25 @@ t.test("a file that is not UTF-8 is one file with a problem", async (t) => {
   const fix = await tool(["validate", "--fix", "latin.tool.json"], { cwd });
   t.equal(fix.code, 1);
   t.match(fix.stdout, /latin\.tool\.json:2:15: error: the file is not UTF-8/);
+});
+
+t.test("a .toolignore that is not UTF-8 is an error of its project", async (t) => {
+  const utf16 = Buffer.from("secret.txt\n", "utf16le");
+  const rows: [text: Buffer, line: number, column: number][] = [
+    [Buffer.concat([Buffer.from([0xff, 0xfe]), utf16]), 1, 1],
+    [utf16, 1, 2],
+    [Buffer.from("*.log\ncaf\u00e9", "latin1"), 2, 4],
+  ];
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }' });
+  for (const [text, line, column] of rows) {
+    writeFileSync(join(cwd, ".toolignore"), text);
+    for (const argv of [[], ["."], [".toolignore"]]) {
+      const { code, stdout } = await tool(["validate", ...argv, "--format", "github"], { cwd });
+      const place = `file=.toolignore,line=${line},endLine=${line},col=${column},`;
+      t.equal(code, 1, argv.join());
+      t.equal(stdout.split(place).length, 2, `${argv.join()}: once`, { stdout });
+    }
+  }
 });
 
 t.test("rules of a SARIF log lead to the reference that is published", async (t) => {

@@ -3,10 +3,11 @@ import uPlot from "uplot";
 import type { AggregateResponse } from "../../../schema/rpc.generated.ts";
 import { theme, zone } from "../data/preferences.ts";
 import { isSystemDark } from "../kit/dark.ts";
-import { count, timeParts, timeText } from "../kit/format.ts";
+import { count, timeText } from "../kit/format.ts";
 import { visibleText } from "../kit/visible.ts";
 import { cellNumberText } from "./cell.tsx";
 import { NONE_TEXT, numberColumns, seriesOf } from "./drawing.ts";
+import { timeLabels } from "./time-labels.ts";
 
 /** Most of a screen for a chart that is the page. */
 const heightOf = () => Math.max(260, Math.min(560, Math.round(innerHeight * 0.45)));
@@ -114,22 +115,6 @@ export function LineChart({ of, range, onZoom }: LineChartProps) {
     </div>
   );
 }
-
-/** The texts of times on the axis: the clock, and the day where another one begins. */
-function timeLabels(seconds: readonly number[]): string[] {
-  const apart = seconds.length > 1 ? seconds[1]! - seconds[0]! : 0;
-  let before = "";
-  return seconds.map((at) => {
-    const { day, minute, second } = timeParts(at * 1000);
-    const clock = apart < 60 ? second : minute;
-    const isNew = day !== before;
-    before = day;
-    if (apart >= DAY_SECONDS) return day;
-    return isNew ? `${clock}\n${day}` : clock;
-  });
-}
-
-const DAY_SECONDS = 86_400;
 
 /** The colour in which the pages write a level. */
 function levelColour(name: string): string {

@@ -21,13 +21,14 @@ export function ticksOf(
   const apart = NICE_MS.find((ms) => span / ms <= most) ?? Math.ceil(span / most / DAY_MS) * DAY_MS;
   // Whole hours and days are those of the zone.
   const offset = zoneName() === "UTC" ? 0 : -new Date(startMs).getTimezoneOffset() * 60_000;
+  const hasYears = timeParts(startMs).year !== timeParts(stopMs).year;
   const ticks: Tick[] = [];
   for (let ms = Math.ceil((startMs + offset) / apart) * apart - offset; ms <= stopMs; ms += apart) {
     const at = (ms - startMs) / span;
     if (at * width < 24 || (1 - at) * width < 24) continue;
-    const { day, minute, second } = timeParts(ms);
+    const { day, year, minute, second } = timeParts(ms);
     const clock = apart < 60_000 || stepMs < 1_000 ? second : minute;
-    ticks.push({ at, text: apart >= DAY_MS || clock === "00:00" ? day : clock });
+    ticks.push({ at, text: apart >= DAY_MS || clock === "00:00" ? (hasYears ? `${day} ${year}` : day) : clock });
   }
   return ticks;
 }

@@ -45,8 +45,10 @@ export function rangeText(range: ViewRange): string {
   const to = timeParts(range.stopMs);
   const isShort = range.stopMs - range.startMs < 120_000;
   const clock = (parts: typeof from) => (isShort ? parts.second : parts.minute);
-  const day = `${from.day} ${clock(from)}`;
-  return from.date === to.date ? `${day} – ${clock(to)}` : `${day} – ${to.day} ${clock(to)}`;
+  // Times of one year need none.
+  const day = (parts: typeof from) => (from.year === to.year ? parts.day : `${parts.day} ${parts.year}`);
+  const start = `${day(from)} ${clock(from)}`;
+  return from.date === to.date ? `${start} – ${clock(to)}` : `${start} – ${day(to)} ${clock(to)}`;
 }
 
 /** A range as `readTypedRange` reads it, to be changed. */

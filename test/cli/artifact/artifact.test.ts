@@ -439,7 +439,34 @@ t.test("why there is no archive", async (t) => {
     {
       name: "a folder as .toolignore",
       files: { ...NODE_APP, ".toolignore/": "" },
-      stderr: ["error: cannot read .toolignore: it is a folder", "  make it readable, or exclude it in .toolignore"],
+      stderr: [
+        "error: cannot read .toolignore: it is a folder",
+        "  put a file in its place that may be read, or remove it",
+      ],
+    },
+    {
+      name: "a .toolignore in UTF-16, as the > of PowerShell writes it",
+      files: { ...NODE_APP, "secret.txt": "" },
+      prepare: (directory) => writeFileSync(join(directory, ".toolignore"), "\ufeffsecret.txt\nkey.pem\n", "utf16le"),
+      stderr: [
+        ".toolignore:1:1: error: the file is not UTF-8 [config/encoding]",
+        "  1 | \ufffd\ufffds\u2400e\u2400c\u2400r\u2400e\u2400t\u2400.\u2400t\u2400x\u2400t\u2400",
+        "    | ^",
+        "    = save it as UTF-8",
+        "",
+      ],
+    },
+    {
+      name: "a .toolignore in UTF-16 that a hook writes, without a byte order mark",
+      files: {
+        ...NODE_APP,
+        "tool.json": '{ "name": "app", "hooks": { "build": "printf \'a\\\\0\\\\n\\\\0\' > .toolignore" } }',
+      },
+      stderr: [
+        "build: printf 'a\\0\\n\\0' > .toolignore",
+        "error: .toolignore:1: the file is not UTF-8",
+        "  save it as UTF-8",
+      ],
     },
     {
       name: "Crystal without a container runtime",
@@ -730,6 +757,20 @@ t.test("what will not run is said before it is deployed", async (t) => {
       stderr: [
         "error: static.dir is public, and the deployment has no file of it",
         "  public/ is left out: line 1 of .toolignore: public",
+      ],
+    },
+    {
+      name: "a static site whose files are left out",
+      files: {
+        "tool.json": '{ "name": "app", "type": "static", "static": { "dir": "public" }, "hooks": { "build": "true" } }',
+        "public/.keep": "",
+        "public/index.html": "",
+        ".toolignore": "public/**",
+      },
+      code: 1,
+      stderr: [
+        "error: static.dir is public, and the deployment has no file of it",
+        "  public/index.html is left out: line 1 of .toolignore: public/**",
       ],
     },
     {

@@ -1,9 +1,10 @@
 // The parts between the command and the cloud: credentials, errors in words, names, what Git says.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, writeFileSync } from "node:fs";
+import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import t from "tap";
+import { openCloud } from "../../../cli/aws/clients.ts";
 import { credentialsSource } from "../../../cli/aws/credentials.ts";
 import { explainError } from "../../../cli/aws/errors.ts";
 import { functionPolicy, policyHash } from "../../../cli/aws/function/policy.ts";
@@ -13,7 +14,9 @@ import { hideValues, withoutValues } from "../../../cli/aws/without-values.ts";
 import { PlatformError } from "../../../cli/platform/error.ts";
 import { readCommit } from "../../../cli/project/commit.ts";
 import { profileNames } from "../../../cli/project/profile-region.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { cleanEnv, tool } from "../../support/cli.ts";
+import { requires } from "../../support/require.ts";
 
 t.test("which credentials are used", (t) => {
   const keys = { CLOUD_ACCESS_KEY_ID: "AKIA1", CLOUD_SECRET_ACCESS_KEY: "secret1" };
@@ -62,6 +65,39 @@ t.test("the profiles of the shared files", (t) => {
   t.same([...profileNames({ HOME: home })].sort(), ["ci", "default", "work"]);
   t.same([...profileNames({ HOME: "/nonexistent" })], []);
   t.end();
+});
+
+t.test("profiles in a pipe or a device are not waited for", { skip: requires("mkfifo") }, async (t) => {
+  const pipe = (path: string) => execFileSync("mkfifo", [path]);
+  const endless = (path: string) => symlinkSync("/dev/zero", path);
+  const rows: [name: string, make: ((path: string) => void) | undefined, variable?: string][] = [
+    ["config", pipe],
+    ["credentials", endless],
+    ["elsewhere", pipe, "AWS_CONFIG_FILE"],
+    ["elsewhere", endless, "AWS_SHARED_CREDENTIALS_FILE"],
+    ["config", undefined],
+    ["config", mkdirSync],
+    ["config", (path) => symlinkSync("nowhere", path)],
+  ];
+  const open = (env: Record<string, string>) => () =>
+    openCloud({ env, clock: systemClock, region: "eu-west-1", sandbox: undefined });
+  for (const [name, make, variable] of rows) {
+    const HOME = t.testdir({ ".aws": {} });
+    const path = join(HOME, ".aws", name);
+    make?.(path);
+    const env = { HOME, ...(variable !== undefined && { [variable]: path }) };
+    if (make === pipe || make === endless) {
+      t.throws(open(env), { code: "credentials/not-a-file", message: `cannot read ${path}: it is not a file` }, path);
+    } else t.doesNotThrow(open(env), path);
+    t.equal(profileNames(env).size, 0, `${path}: no profiles`);
+  }
+  t.doesNotThrow(open({ AWS_CONFIG_FILE: "/dev/null", AWS_SHARED_CREDENTIALS_FILE: "/dev/null" }), "no profiles");
+  const cwd = t.testdir({ "tool.json": '{ "name": "app", "profile": "work" }', "app.js": "", pipe: {} });
+  const HOME = join(cwd, "pipe");
+  mkdirSync(join(HOME, ".aws"));
+  pipe(join(HOME, ".aws/config"));
+  const { code, stderr } = await tool(["url"], { cwd, env: { HOME } });
+  t.same([code, stderr.split("\n")[0]], [1, `error: cannot read ${HOME}/.aws/config: it is not a file`]);
 });
 
 t.test("what an error of the cloud means and what to do", (t) => {

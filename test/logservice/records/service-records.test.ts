@@ -225,6 +225,16 @@ t.test("what else records need", async (t) => {
       { notification: { ...email, email_addresses: ["x y z"] } },
       "notification.email_addresses[0]: must be an email address",
     ],
+    ...["a;b@c.example", "a,b@c.d", "<a@b>", "a@b:c"].map((one): [string, object, string] => [
+      "add_notification",
+      { notification: { ...email, email_addresses: ["ops@b.c", one] } },
+      `notification.email_addresses: ${JSON.stringify(one)} is not one email address: write each by itself, without a name, such as ops@example.com`,
+    ]),
+    [
+      "update_notification",
+      { notification: { id: notification_id, project_id, email_addresses: ["a,b@c.d"] } },
+      'notification.email_addresses: "a,b@c.d" is not one email address: write each by itself, without a name, such as ops@example.com',
+    ],
     ["add_notification", { notification: { ...email, type: "sms" } }, "notification.sms_numbers: is required"],
     [
       "add_notification",
@@ -243,6 +253,16 @@ t.test("what else records need", async (t) => {
       { notification: { ...email, type: "pagerduty" } },
       "notification.pagerduty_service_key: is required",
     ],
+    ...["http://example.com:0/x", "https://example.com:00"].map((webhook_url): [string, object, string] => [
+      "add_notification",
+      { notification: { ...email, type: "webhook", webhook_url } },
+      "notification.webhook_url: no server has the port 0: write the one of the target",
+    ]),
+    ...[" ", "a\nb", "caf\u00e9"].map((pagerduty_service_key): [string, object, string] => [
+      "add_notification",
+      { notification: { ...email, type: "pagerduty", pagerduty_service_key } },
+      "notification.pagerduty_service_key: has a character that no key has: copy it from PagerDuty",
+    ]),
     [
       "add_notification",
       { notification: { ...email, type: "pigeon" } },

@@ -1,0 +1,23 @@
+import { LineIndex } from "../../grammar/problem.ts";
+import type { Directory } from "../directory.ts";
+import { ignoreProblems } from "../ignore/index.ts";
+import type { ObjectNode } from "../json.ts";
+import type { ProblemReport } from "../report.ts";
+
+const IGNORE_FILE = ".toolignore";
+
+/** Whether the patterns of .toolignore can be read, before what they leave out is deployed. */
+export function checkIgnoreFile(report: ProblemReport, root: ObjectNode, directory: Directory) {
+  if (directory.size === undefined) return;
+  const text = directory.read(IGNORE_FILE);
+  if (text === undefined) return;
+  for (const problem of ignoreProblems(text)) {
+    const { line, column } = new LineIndex(text).position(problem.span.start);
+    report.add({
+      ...problem,
+      message: `${IGNORE_FILE}:${line}:${column}: ${problem.message}`,
+      span: { start: root.span.start, end: root.span.start + 1 },
+      elsewhere: { path: IGNORE_FILE, text, problem },
+    });
+  }
+}
