@@ -109,7 +109,7 @@ export function inspect(
 }
 
 /** The problem of a static site none of whose files is in the deployment. */
-function emptySite(site: string, { files, leftOut }: Collected): BuildProblem | undefined {
+function emptySite(site: string, { files, leftOut }: Pick<Collected, "files" | "leftOut">): BuildProblem | undefined {
   if (files.some(({ name }) => site === "" || site === "." || name.startsWith(`${site}/`))) return undefined;
   const isHidden = (path: string) => /^\.|\/\./.test(path.slice(site.length));
   const left =
