@@ -84,7 +84,7 @@ export async function tryImage(t: Test, archive: string, folder: string): Promis
     });
   t.equal((await post("/add_project", { project: { id: "app", name: "App" } })).status, 200);
   t.equal((await post("/ingest/app", [{ message: "kept" }])).status, 200);
-  const answer = await post("/query", { query: "select count(*) as n from events" });
+  const answer = await post("/query", { project_id: "app", query: "select count(*) as n from events" });
   t.equal(answer.status, 200, "SQL, by the engine in a process of its own");
   t.match(await answer.text(), /1/);
   child.kill("SIGTERM");
