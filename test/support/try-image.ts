@@ -13,6 +13,7 @@ const RUN = `set -e
 mount --bind "$1" "$1"
 mount --bind "$2" "$1/data"
 mount -t proc none "$1/proc"
+mount --bind /dev "$1/dev"
 mount -o remount,ro,bind "$1"
 image=$1 user=$3
 shift 3
@@ -36,8 +37,8 @@ export async function tryImage(t: Test, archive: string, folder: string): Promis
   const unpacked = join(folder, "image-root");
   mkdirSync(unpacked);
   for (const layer of manifest.layers) execFileSync("tar", ["-xzf", join(image, blob(layer)), "-C", unpacked]);
-  // The runtime of containers makes it.
-  mkdirSync(join(unpacked, "proc"));
+  // The runtime of containers makes them.
+  for (const name of ["proc", "dev"]) mkdirSync(join(unpacked, name));
   const data = join(folder, "image-data");
   mkdirSync(data, { mode: 0o700 });
   const [user = 0, group = 0] = User.split(":").map(Number);
