@@ -58,6 +58,7 @@ for (const name of [
   "cli/build/generated.mjs",
   "cli/build/processes.mjs",
   "cli/build/duckdb-driver.mjs",
+  "cli/build/esbuild.mjs",
 ]) {
   cpSync(join(root, name), join(folder, name), { recursive: true, filter: (path) => !path.endsWith(".test.ts") });
 }
