@@ -775,7 +775,7 @@ t.test("records live on", async (t) => {
 });
 
 t.test("values that would end the process", async (t) => {
-  const database = await openSqlite(":memory:");
+  const database = await openSqlite(join(t.testdir(), "records.db"));
   database.prepare("create table a (x)").run([]);
   const insert = database.prepare("insert into a values (?)");
   insert.run([true]);
