@@ -177,6 +177,7 @@ export const COMMANDS = {
   stack: ["test/cli/aws/stack/stack.test.ts", "test/cli/aws/stack/stack-changes.test.ts"],
   start: ["test/cli/start/start.test.ts", "test/cli/windows.test.ts"],
   team: ["test/cli/team/team.test.ts", "test/cli/team/team-answers.test.ts", "test/cli/team/team-config.test.ts"],
+  upgrade: ["test/cli/release/upgrade.test.ts"],
   url: DEPLOY,
   validate: ["test/cli/cli.test.ts", "test/schema/validate-formats.test.ts"],
 };
