@@ -233,7 +233,7 @@ t.test("the hooks of pre-commit take the files that a folder's check takes, but 
     ["tool-validate", "tool-validate-fix"],
   );
   const names = ["tool.json", "a/tool.json", "a/web.tool.json", "x.logq", "a/b c.logq"];
-  const others = ["package.json", "atool.json", "tool.json.bak", "a/tool.jsonc", "logq", "y.logq/readme"];
+  const others = ["package.json", "atool.json", "tool.json.bak", "a/tool.jsonc", "logq", "y.logs/readme"];
   const folder = t.testdir({});
   for (const name of [...names, ...others]) {
     mkdirSync(join(folder, name, ".."), { recursive: true });
