@@ -1,5 +1,6 @@
 import type { Entry } from "../grammar/entry.ts";
 import type { Clock } from "../grammar/units/clock.ts";
+import type { AnsweringRule } from "./exchange.ts";
 
 export interface EntryLogOptions {
   /** Takes the entries of one tick, in order. */
@@ -117,19 +118,23 @@ export interface ResponseFields {
   readonly size: number;
   /** Where it is not that of the status. */
   readonly level?: string | undefined;
+  /** Undefined: the app answered. */
+  readonly rule?: AnsweringRule | undefined;
   /** Why the body broke off; what came of it is in `size`. */
   readonly reason?: string | undefined;
 }
 
 export function writeResponse(log: EntryLog, request: RequestFields, response: ResponseFields): void {
   const { id, ip, method, path, query } = request;
-  const { status, duration, size, level, reason } = response;
+  const { status, duration, size, level, rule, reason } = response;
   const { stage, version, commit } = log.common;
-  const fields =
+  const fields: Record<string, unknown> =
     commit === undefined
       ? { stage, version, id, ip, method, path, query, status, duration, size }
       : { stage, version, commit, id, ip, method, path, query, status, duration, size };
-  log.writeWhole(level ?? levelOfStatus(status), "response", reason === undefined ? fields : { ...fields, reason });
+  if (rule !== undefined) fields.rule = rule;
+  if (reason !== undefined) fields.reason = reason;
+  log.writeWhole(level ?? levelOfStatus(status), "response", fields);
 }
 
 function levelOfStatus(status: number): string {

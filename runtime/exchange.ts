@@ -69,6 +69,18 @@ export interface ProxyResponse {
   readonly level?: string | undefined;
   /** The socket speaks another protocol now; there is nothing to send. */
   readonly switched?: boolean;
+  /** The rule of the configuration that answered, for the entry of the response. */
+  readonly rule?: AnsweringRule | undefined;
+}
+
+/**
+ * The rule that answered in place of the app, or that sent the request on by another path. A member of the entry, so that
+ * `rule.kind = redirect | count by rule.pattern` tells which rules are used.
+ */
+export interface AnsweringRule {
+  readonly kind: "redirect" | "rewrite" | "static" | "error page" | "cors preflight";
+  /** The pattern of a redirect or rewrite as it is written; the others have none. */
+  readonly pattern?: string;
 }
 
 export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;

@@ -209,6 +209,7 @@ function pipelineOptions(options: ApplicationOptions): Omit<PipelineOptions, "en
   const { type } = config;
   return {
     logsRequests: !config.logs.disable,
+    logsRules: config.logs.rules,
     headers: Object.entries(config.headers).map(([pattern, headers]) => ({
       route: checked(pattern, parseRoute(pattern)),
       headers,

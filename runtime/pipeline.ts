@@ -17,6 +17,8 @@ export interface PipelineOptions {
   readonly clock: Clock;
   /** If false, requests and responses make no entries. */
   readonly logsRequests: boolean;
+  /** If false, the entries of responses do not name the rule that answered. */
+  readonly logsRules: boolean;
   readonly headers: readonly HeaderRule[];
   /** Undefined: the CORS headers of the app are left as they are. */
   readonly cors: CorsOptions | undefined;
@@ -48,7 +50,7 @@ export function pipeline(options: PipelineOptions): Handler {
   handler = redirects(options.redirects, files?.answers ?? hasNone, handler);
   if (options.cors !== undefined) handler = cors(options.cors, options.logsRequests ? entries : undefined, handler);
   handler = headerRules(options.headers, handler);
-  if (options.logsRequests) handler = requestLog(entries, clock, handler);
+  if (options.logsRequests) handler = requestLog(entries, clock, options.logsRules, handler);
   return handler;
 }
 

@@ -85,6 +85,7 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       stdout: config.logs?.stdout ?? "info",
       stderr: config.logs?.stderr ?? "error",
       disable: config.logs?.disable ?? false,
+      rules: config.logs?.rules ?? true,
       queries: { ...config.logs?.queries },
     },
     actions: (config.actions ?? []).map((action) =>

@@ -41,6 +41,8 @@ export const KNOWN_FIELDS: readonly KnownField[] = [
   { name: "id", type: "string", documentation: "The id of the entry, or of the request it belongs to." },
   { name: "version", type: "string", documentation: "The deployed version." },
   { name: "commit", type: "string", documentation: "The Git commit or tag that was deployed." },
+  { name: "rule.kind", type: "string", documentation: "The kind of rule that answered in place of the app." },
+  { name: "rule.pattern", type: "string", documentation: "The pattern of the redirect or rewrite that answered." },
 ];
 
 /** Values that a field has without having been seen. */
@@ -50,6 +52,7 @@ export const KNOWN_VALUES: Readonly<Record<string, readonly (string | number)[]>
   method: ["GET", "POST", "PUT", "PATCH", "DELETE", "HEAD", "OPTIONS"],
   status: [200, 201, 204, 301, 302, 304, 400, 401, 403, 404, 422, 429, 500, 502, 503, 504],
   message: ["request", "response"],
+  "rule.kind": ["redirect", "rewrite", "static", "error page", "cors preflight"],
 };
 
 /** The effect of each operator and keyword, in a sentence or two. */

@@ -4,8 +4,9 @@ import { type EntrySummary, measuredParts, plain, quiet, type SummaryPart } from
 
 /** Fields that the proxy writes with every request and response. */
 const OF_PROXY: ReadonlySet<string> = new Set("id ip method path query duration size status".split(" "));
+const WITH_RULE: ReadonlySet<string> = new Set([...OF_PROXY, "rule"]);
 
-/** `GET /orders/42 500 12ms 1.2 KB`, of the entries that the proxy writes; undefined for all others. */
+/** `GET /orders/42 301 12ms 1.2 KB redirect /orders/*`, of the entries that the proxy writes; undefined for all others. */
 export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fields">): EntrySummary | undefined {
   if (message !== "request" && message !== "response") return undefined;
   const { method, path, query, status, duration, size } = fields;
@@ -13,6 +14,7 @@ export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fiel
   if (typeof method !== "string" || typeof path !== "string" || typeof query !== "string") return undefined;
   const target = `${method} ${path}${queryText(query)}`;
   const numberIn = (value: unknown) => (typeof value === "number" ? value : undefined);
+  const rule = message === "response" ? ruleText(fields.rule) : undefined;
   return {
     kind: "proxy",
     parts:
@@ -25,10 +27,20 @@ export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fiel
               durationMs: numberIn(duration),
               sizeBytes: numberIn(size),
             }),
+            ...(rule ? [quiet(rule)] : []),
           ],
-    used: OF_PROXY,
+    used: rule === undefined ? OF_PROXY : WITH_RULE,
     isOfFields: true,
   };
+}
+
+/** The rule that answered; empty for a file, as a site is made of those. Undefined if the field is not the proxy's. */
+function ruleText(rule: unknown): string | undefined {
+  if (!isMembers(rule) || typeof rule.kind !== "string") return undefined;
+  const { kind, pattern, ...others } = rule;
+  if (Object.keys(others).length > 0) return undefined;
+  if (pattern === undefined) return kind === "static" ? "" : kind;
+  return typeof pattern === "string" ? `${kind} ${pattern}` : undefined;
 }
 
 const queryText = (query: unknown) => (typeof query === "string" && query !== "" ? `?${query.replace(/^\?/, "")}` : "");

@@ -1,5 +1,12 @@
 import type { EntryLog } from "../entries.ts";
-import { type Handler, type Header, type ProxyRequest, varyBy, withoutHeaders } from "../exchange.ts";
+import {
+  type AnsweringRule,
+  type Handler,
+  type Header,
+  type ProxyRequest,
+  varyBy,
+  withoutHeaders,
+} from "../exchange.ts";
 
 export interface CorsOptions {
   /** `*`, origins, and origins with one `*` for any characters. */
@@ -24,6 +31,8 @@ const DECIDED = new Set([
   "access-control-expose-headers",
   "access-control-max-age",
 ]);
+
+const PREFLIGHT: AnsweringRule = { kind: "cors preflight" };
 
 /**
  * Lets pages of other origins read responses (Fetch standard, section 3.2), by the rules of the Go package rs/cors: a
@@ -50,7 +59,7 @@ export function cors(options: CorsOptions, entries: EntryLog | undefined, next: 
       );
       note(request, "preflight", decision);
       const vary = ["Vary", "Origin, Access-Control-Request-Method, Access-Control-Request-Headers"] as const;
-      return { status: 204, headers: [vary, ...decision.preflight], body: undefined };
+      return { status: 204, headers: [vary, ...decision.preflight], body: undefined, rule: PREFLIGHT };
     }
     const decision = decide(request, request.method, []);
     note(request, "request", decision);

@@ -8,6 +8,7 @@ import { namesHtml } from "../accept.ts";
 import type { EntryLog } from "../entries.ts";
 import { ERROR_PAGE } from "../error-page.ts";
 import {
+  type AnsweringRule,
   discard,
   type Handler,
   headerOf,
@@ -22,6 +23,8 @@ export interface ErrorPageOptions {
   readonly dir: string;
   readonly variables: Readonly<Record<string, unknown>>;
 }
+
+const ERROR_PAGE_RULE: AnsweringRule = { kind: "error page" };
 
 /** They describe the body that is replaced. */
 const OF_THE_BODY = new Set([
@@ -140,6 +143,7 @@ function page(
     status,
     statusText,
     level,
+    rule: ERROR_PAGE_RULE,
     headers: [
       ...withoutHeaders(response.headers, OF_THE_BODY),
       ["Content-Type", "text/html; charset=utf-8"],

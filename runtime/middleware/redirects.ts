@@ -1,7 +1,7 @@
 import { STATUS_CODES } from "node:http";
 import { compileRoutes, type Location, type Route, substitute } from "../../grammar/route/index.ts";
 import type { Redirect } from "../../schema/index.ts";
-import type { Handler, ProxyRequest, ProxyResponse } from "../exchange.ts";
+import type { AnsweringRule, Handler, ProxyRequest, ProxyResponse } from "../exchange.ts";
 
 /**
  * A redirect of the configuration, with its defaults and parsed. `status` 200: the path is rewritten before the app sees
@@ -24,19 +24,24 @@ export function redirects(
 ): Handler {
   if (rules.length === 0) return next;
   const table = compileRoutes(
-    rules.map((rule) => ({ route: rule.route, value: rule })),
+    rules.map((rule) => ({ route: rule.route, value: { ...rule, answering: answeringRule(rule) } })),
     { trailingSlash: "optional" },
   );
   return async (request) => {
     const match = table.first(request.path);
     if (match === undefined) return next(request);
-    const { location, status, force } = match.value;
+    const { location, status, force, answering } = match.value;
     // The request's query goes along unless the location has its own.
     const target = substitute(location, match.captures, request.query.slice(1));
-    if (status !== 200) return redirectTo(target, status, request);
+    if (status !== 200) return redirectTo(target, status, request, answering);
     if (!force && (await answersFile(request))) return next(request);
-    return next({ ...request, ...pathAndQuery(target) });
+    // Whatever answers then, the file, the app or an error page: it does so because of the rule.
+    return { ...(await next({ ...request, ...pathAndQuery(target) })), rule: answering };
   };
+}
+
+function answeringRule({ route, status }: RedirectRule): AnsweringRule {
+  return { kind: status === 200 ? "rewrite" : "redirect", pattern: route.source };
 }
 
 /** A fragment is the browser's own and never reaches a server. */
@@ -47,7 +52,7 @@ function pathAndQuery(target: string): { path: string; query: string } {
   return { path: withoutFragment.slice(0, cut), query: withoutFragment.slice(cut) };
 }
 
-function redirectTo(target: string, status: number, request: ProxyRequest): ProxyResponse {
+function redirectTo(target: string, status: number, request: ProxyRequest, rule: AnsweringRule): ProxyResponse {
   const body = `${STATUS_CODES[status] ?? "Redirect"}: ${target}\n`;
   return {
     status,
@@ -57,5 +62,6 @@ function redirectTo(target: string, status: number, request: ProxyRequest): Prox
       ["Content-Length", String(Buffer.byteLength(body))],
     ],
     body: request.method === "HEAD" ? undefined : body,
+    rule,
   };
 }

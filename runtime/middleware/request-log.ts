@@ -1,18 +1,24 @@
 import type { Clock } from "../../grammar/units/clock.ts";
 import { type EntryLog, type RequestFields, writeRequest, writeResponse } from "../entries.ts";
-import type { Handler } from "../exchange.ts";
+import type { AnsweringRule, Handler } from "../exchange.ts";
 
-/** Writes an entry when a request comes and another when its answer is sent: status, bytes, milliseconds. */
-export function requestLog(entries: EntryLog, clock: Clock, next: Handler): Handler {
+/**
+ * Writes an entry when a request comes and another when its answer is sent: status, bytes, milliseconds, and the rule that
+ * answered if `logsRules`.
+ */
+export function requestLog(entries: EntryLog, clock: Clock, logsRules: boolean, next: Handler): Handler {
   return async (request) => {
     const startMs = clock.monotonicMs();
     const { id, ip, method, clientPath: path, query } = request;
     const fields: RequestFields = { id, ip, method, path, query: query.slice(1) };
     writeRequest(entries, fields);
+    let rule: AnsweringRule | undefined;
     request.sent.then(({ status, bytes, level, reason }) => {
       const duration = Math.round((clock.monotonicMs() - startMs) * 1000) / 1000;
-      writeResponse(entries, fields, { status, duration, size: bytes, level, reason });
+      writeResponse(entries, fields, { status, duration, size: bytes, level, rule, reason });
     });
-    return next(request);
+    const response = await next(request);
+    if (logsRules) rule = response.rule;
+    return response;
   };
 }

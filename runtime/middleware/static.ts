@@ -5,7 +5,15 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { acceptedEncodings } from "../accept.ts";
 import { answerTo } from "../conditional.ts";
 import type { EntryLog } from "../entries.ts";
-import { type Handler, type Header, headerOf, type ProxyRequest, type ProxyResponse, varyBy } from "../exchange.ts";
+import {
+  type AnsweringRule,
+  type Handler,
+  type Header,
+  headerOf,
+  type ProxyRequest,
+  type ProxyResponse,
+  varyBy,
+} from "../exchange.ts";
 import { type CachedFile, FileCache, type FileVersion, isDated, openVersion, versionOf } from "../file-cache.ts";
 import { proxyError } from "../proxy-error.ts";
 import { ServedFolder } from "../served-folder.ts";
@@ -42,6 +50,8 @@ interface Site {
   readonly cache: FileCache;
 }
 
+const STATIC: AnsweringRule = { kind: "static" };
+
 /** The files of the static directory. Those that were served last are kept in memory. */
 export function staticFiles(
   options: StaticOptions,
@@ -72,10 +82,11 @@ export function staticFiles(
       nameRefused?.(request, match.reason, response);
       return response;
     }
-    if (match.kind === "directory") return toSlashForm(request);
+    if (match.kind === "directory") return { ...toSlashForm(request), rule: STATIC };
     const served = match.kind === "served" ? match : await load(match.path, request, site);
     // The file may have been removed or replaced since it was found: look once more, then treat it as missing.
-    return (served && (await serve(served, request, site))) ?? ((await again(request)) || next(request));
+    const response = (served && (await serve(served, request, site))) ?? (await again(request));
+    return response === undefined ? next(request) : { ...response, rule: STATIC };
   };
 
   async function again(request: ProxyRequest): Promise<ProxyResponse | undefined> {

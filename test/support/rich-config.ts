@@ -95,6 +95,7 @@ function richValue(random: Random): object {
     logs: {
       stdout: pick(["debug", "info", "notice"]),
       stderr: pick(["warn", "error"]),
+      rules: pick([true, false]),
       queries: entries([
         ["failed", "status >= 500 or level >= error"],
         ["numbered", "path ~ /orders\\/\\d+$/ and not status = 200"],

@@ -85,6 +85,7 @@ async function stock(appPort: number): Promise<void> {
       entries,
       clock: systemClock,
       logsRequests: false,
+      logsRules: false,
       headers: [],
       cors: undefined,
       redirects: [],
