@@ -11,6 +11,7 @@ import { exportAnswer, teamOfExport } from "./export/route.ts";
 import { runHandler } from "./http/exchange.ts";
 import { sendError } from "./http/send.ts";
 import { addPages } from "./pages/routes.ts";
+import { cloudwatchAnswer, firehoseError, withAccessKey } from "./routes/cloudwatch.ts";
 import { type GrantedRoute, grantedExchange } from "./routes/exchange.ts";
 import { ingestAnswer } from "./routes/ingest.ts";
 import { onlyBy, preflight, type RequestHandler } from "./routes/methods.ts";
@@ -44,6 +45,9 @@ export function createApp(service: Service, options: AppOptions): RequestHandler
   }
   const ingest = ingestAnswer(state);
   post("/ingest/:project", { name: "ingest", needed: "events:write", answer: ingest, isForBrowsers: true });
+  const fromCloud = { name: "cloudwatch", needed: "events:write", answer: cloudwatchAnswer(state) } as const;
+  app.post(CLOUDWATCH_PATH, withAccessKey(grantedExchange(state, { ...fromCloud, errorBody: firehoseError })));
+  app.all(CLOUDWATCH_PATH, onlyBy("POST"));
   get("/tail", { name: "tail", needed: "events:read", answer: tailAnswer(state) });
   const answerExport = exportAnswer({ service, stopping, inTurn, addressOf, stalledMs: limits.stalledMs });
   get("/export", { name: "export", needed: "events:read", answer: answerExport, teamOf: teamOfExport });
@@ -90,6 +94,8 @@ export function createApp(service: Service, options: AppOptions): RequestHandler
 }
 
 const NOT_FOUND = new RpcError("not_found", "there is no such operation: /openapi.json lists them");
+
+const CLOUDWATCH_PATH = "/integrations/cloudwatch";
 
 /** The only operation that pages of other origins may call. */
 const BROWSER_ROUTES: ReadonlySet<string> = new Set(["add_events"]);

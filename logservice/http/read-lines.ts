@@ -32,7 +32,7 @@ export function readLines(text: string, nowMs: number): ReadBatch {
     isAfterText = isText;
     if (line === "") continue;
     refuseFull(batch);
-    readPart(batch, number - 1, () => readNewEvent(eventOf(line), `line ${number}`, now));
+    readPart(batch, number - 1, () => readNewEvent(lineEvent(line), `line ${number}`, now));
   }
   return batch;
 }
@@ -117,7 +117,8 @@ function refuseFull({ events, errors }: ReadBatch): void {
   throw new RpcError("too_large", `at most ${LIMITS.eventsPerBatch} lines at once: send them in parts`);
 }
 
-function eventOf(line: string): Record<string, unknown> {
+/** The event that one line is, as `readNewEvent` takes it. */
+export function lineEvent(line: string): Record<string, unknown> {
   const value = line.startsWith("{") ? objectOf(line) : undefined;
   return value === undefined ? { level: "info", message: line } : eventOfObject(value, line);
 }

@@ -22,9 +22,16 @@ export function sendNothing(response: ServerResponse): void {
   response.end();
 }
 
-/** Sends `{type, message}`, with the status of the type unless told otherwise. */
-export function sendError(response: ServerResponse, error: RpcError, status: number = ERROR_STATUS[error.type]): void {
-  writeErrorResponse(response, error, status);
+interface ErrorAnswer {
+  /** That of the type unless told otherwise. */
+  readonly status?: number | undefined;
+  /** `{type, message}` unless told otherwise. */
+  readonly body?: object | undefined;
+}
+
+/** Sends `{type, message}`, with the status of the type, unless told otherwise. */
+export function sendError(response: ServerResponse, error: RpcError, answer: ErrorAnswer = {}): void {
+  writeErrorResponse(response, error, answer);
   response.end();
 }
 
@@ -32,13 +39,13 @@ export function sendError(response: ServerResponse, error: RpcError, status: num
 export function writeErrorResponse(
   response: ServerResponse,
   error: RpcError,
-  status: number = ERROR_STATUS[error.type],
+  { status = ERROR_STATUS[error.type], body: written = { type: error.type, message: error.message } }: ErrorAnswer = {},
 ): void {
   if (error.retryAfterMs !== undefined) {
     response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));
   }
   if (error.type === "unauthorized") response.setHeader("WWW-Authenticate", "Bearer");
-  const body = Buffer.from(JSON.stringify({ type: error.type, message: error.message }));
+  const body = Buffer.from(JSON.stringify(written));
   response.writeHead(status, { "Content-Type": JSON_TYPE, "Content-Length": body.length });
   response.write(body);
 }

@@ -24,6 +24,8 @@ export interface GrantedRoute {
   readonly answer: GrantedAnswer;
   /** Whether pages of other origins may use it. */
   readonly isForBrowsers?: boolean;
+  /** The body of the answer to an error, if it is not `{type, message}`. */
+  readonly errorBody?: (request: IncomingMessage, error: RpcError, nowMs: number) => object;
   /** The team that a request names. */
   readonly teamOf?: (request: IncomingMessage) => string | undefined;
 }
@@ -32,12 +34,13 @@ export interface GrantedRoute {
 export function grantedExchange(state: RouteState, route: GrantedRoute): RequestHandler {
   const { service, metrics, log } = state;
   const { clock } = service;
-  const { name, isForBrowsers = false } = route;
+  const { name, isForBrowsers = false, errorBody } = route;
   return (request, response) => {
     const beginMs = clock.monotonicMs();
     if (isForBrowsers) allowBrowsers(response);
     response.once("close", () => metrics.answered(name, response.statusCode, clock.monotonicMs() - beginMs));
-    void runExchange({ request, response, log, clock }, (signal, end) =>
+    const bodyOf = errorBody && ((error: RpcError) => errorBody(request, error, clock.nowMs()));
+    void runExchange({ request, response, log, clock, errorBody: bodyOf }, (signal, end) =>
       answerGranted(state, route, { request, response, signal, end }),
     );
   };

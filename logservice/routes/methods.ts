@@ -8,7 +8,7 @@ export type RequestHandler = (request: IncomingMessage, response: ServerResponse
 export function onlyBy(methods: string): RequestHandler {
   return (_, response) => {
     response.setHeader("Allow", methods);
-    sendError(response, new RpcError("bad_request", `use ${methods}`), 405);
+    sendError(response, new RpcError("bad_request", `use ${methods}`), { status: 405 });
   };
 }
 

@@ -1,5 +1,10 @@
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { filterPatterns, textPattern } from "../../../grammar/query/cloudwatch/filter-patterns.ts";
+import {
+  FAILURE_EXPRESSIONS,
+  isFailedStart,
+  readPlatformLine,
+} from "../../../grammar/query/cloudwatch/platform-line.ts";
 import type { Query } from "../../../grammar/query/index.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { LINES_CAUGHT_UP, type LogLine } from "../../platform/log.ts";
@@ -7,7 +12,6 @@ import { mergeByTime } from "../../time/merge-by-time.ts";
 import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
 import { type LiveTailRequest, liveTail } from "./live-tail.ts";
-import { FAILURE_EXPRESSIONS, isFailedStart, readPlatformLine } from "./platform-line.ts";
 import { type CloudLogEvent, type Period, readLogEvents } from "./read-events.ts";
 
 export interface CloudLogRequest {

@@ -1,5 +1,5 @@
-import type { PlatformLine, ReportFigures } from "./platform-line.ts";
-import { readPlatformLine } from "./platform-line.ts";
+import type { PlatformLine, ReportFigures } from "../../../grammar/query/cloudwatch/platform-line.ts";
+import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import type { CloudLogEvent, Period } from "./read-events.ts";
 
 /** The events of one stream in a period: the lines of one execution environment. */

@@ -4,7 +4,7 @@ import { join } from "node:path";
 import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { Lambda } from "@aws-sdk/client-lambda";
 import t, { type Test } from "tap";
-import { readPlatformLine } from "../../../cli/aws/logs/platform-line.ts";
+import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { asTheyCome, mergeByTime } from "../../../cli/time/merge-by-time.ts";
 import { type Aws, startAws } from "../../support/aws/index.ts";
 import { spawnTool, tool } from "../../support/cli.ts";

@@ -18,7 +18,7 @@ import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import t from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
-import { readPlatformLine } from "../../../cli/aws/logs/platform-line.ts";
+import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { readZip, unpack } from "../../../cli/sandbox/cloud/lambda/unzip.ts";
 import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
