@@ -266,6 +266,24 @@ t.test("a deploy of a version whose stored code is damaged uploads it again, and
   }
 });
 
+t.test("the document of a deploy has the warnings of its build", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "warned" });
+  writeFileSync(join(app, "data.db"), "");
+  writeFileSync(
+    join(app, "package.json"),
+    '{ "dependencies": { "express": "5" }, "scripts": { "start": "node app.js" } }',
+  );
+  const deployed = await sandbox.tool(app, "deploy", "--format", "json");
+  const { remarks } = JSON.parse(deployed.stdout);
+  t.match(remarks, [
+    /^package\.json depends on express, .*: npm install/,
+    /^data\.db is deployed with .*: keep data in/,
+  ]);
+  t.equal(remarks.length, 2, deployed.stderr);
+  for (const part of ["express", "data.db"]) t.match(deployed.stderr, new RegExp(`^warning: .*${part}`, "m"), part);
+});
+
 t.test("nobody else gets in", async (t) => {
   const sandbox = testSandbox(t);
   const app = makeApp(join(t.testdir(), "app"), { name: "closed" });
