@@ -70,6 +70,7 @@ function accessTo(sandbox: Sandbox): SandboxAccess {
     accessKeyId,
     secretAccessKey,
     urlOf: (app, stage) => stageUrl({ port, resolvesNames }, app, stage),
+    isWhole: (app, version) => sandbox.isWhole(app, version),
     async noteOn(runtime) {
       const here = (await sandbox.languages()).find((one) => one.runtime === runtime)?.here;
       if (here === undefined) return `nothing on this machine runs ${runtime}: the app does not start`;

@@ -1,10 +1,10 @@
 // Features that need Pro, in builds that do not give it to everybody: the free edition refuses it, and a release with an account
 // service asks that. A bundle of its own, which other builds never load.
 import { LineIndex, type Problem } from "../grammar/problem.ts";
+import { visible } from "../grammar/visible-text.ts";
 import { type ProKey, proKeysIn, proProblem } from "../schema/index.ts";
 import type { Context } from "./context.ts";
 import { edition, type Release, releaseAccount } from "./edition.ts";
-import { visible } from "./output/display-width.ts";
 import { TeamError } from "./team/error.ts";
 import { provePro } from "./team/pro-statement.ts";
 

@@ -63,6 +63,7 @@ const DOORS: Record<string, readonly string[]> = {
     "json-bytes.ts",
     "json-numbers.ts",
     "problem.ts",
+    "visible-text.ts",
   ],
   "grammar/address": ["ip.ts", "loopback.ts", "network.ts"],
   "grammar/query": [

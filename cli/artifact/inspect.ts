@@ -1,6 +1,7 @@
 import { existsSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { readProjectText } from "../../language-server/node-project-file.ts";
 import { type Config, type Inference, type Injection, servesStatic, withDefaults } from "../../schema/index.ts";
 import { fileHead, foreignBinaries, foreignTarget } from "./binaries.ts";
@@ -90,7 +91,10 @@ export function inspect(
     warnings.push({
       code: "artifact/database",
       message: `${name} is deployed with the rows that it has now${more}, and what an instance writes to it is lost`,
-      hint: `keep data in a database service; a line ${name} in .toolignore leaves it out`,
+      hint:
+        visible(name) === name
+          ? `keep data in a database service; a line ${name} in .toolignore leaves it out`
+          : "keep data in a database service; a line in .toolignore leaves it out if its name has no hidden characters",
     });
   }
   const development = developmentPackages(files, directory);

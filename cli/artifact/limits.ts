@@ -1,4 +1,5 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import type { BuildProblem } from "./problem.ts";
 
 /** "Deployment package (.zip file archive) size: 250 MB, unzipped, including layers" (Lambda quotas). */
@@ -24,7 +25,7 @@ export function bySize<T extends Sized>(files: readonly T[]): T[] {
 export function sizesOf(files: readonly Sized[], most = files.length): string[] {
   const largest = bySize(files).slice(0, most);
   const width = largest.reduce((widest, { bytes }) => Math.max(widest, humanBytes(bytes).length), 0);
-  return largest.map(({ bytes, name }) => `${humanBytes(bytes).padStart(width)}  ${name}`);
+  return largest.map(({ bytes, name }) => `${humanBytes(bytes).padStart(width)}  ${visible(name)}`);
 }
 
 /** The problem if the files are larger than the platform's limit. */

@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { humanBytes } from "../../grammar/units/bytes.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { forStage } from "../../schema/index.ts";
 import { type Artifact, BUILD_HOOKS, buildArtifact } from "../artifact/artifact.ts";
 import { bySize, sizesOf } from "../artifact/limits.ts";
@@ -34,7 +35,8 @@ export async function build(context: Context, { stage, size, ...flags }: Options
   }
   const { artifact } = result;
   if (context.verbose)
-    for (const { path, reason } of artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
+    for (const { path, reason } of artifact.leftOut)
+      await context.say(`left out: ${visible(path)} (${visible(reason)})`);
   if (size !== false) await printSizes(context, artifact, { stage, isByFolder: size === "folders" });
   else if (!context.io.stdout.isTerminal && context.format === undefined) await context.io.stdout.write(artifact.zip);
   else {

@@ -1,6 +1,7 @@
 import { humanDuration } from "../../grammar/units/duration.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { forStage } from "../../schema/index.ts";
-import { type Artifact, buildArtifact } from "../artifact/artifact.ts";
+import { type Artifact, type BuildEvent, buildArtifact } from "../artifact/artifact.ts";
 import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
@@ -44,17 +45,17 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     ]);
     await target.prepare(deliveryOf(inference), watched);
     const work: Work = { context, project, variables, commit, stop };
-    const artifact = await build(work, options.build);
+    const { artifact, warnings } = await build(work, options.build);
     let code = await runHook("predeploy", work);
     if (code !== EXIT.ok) return code;
     const result = await target.deploy({ before, artifact, commit, variables, checks: options.check }, watched);
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
-    await sayResult(context, result, { ...took, project });
+    const notes = await sayResult(context, result, { ...took, project });
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
-    await printResult(context, result, artifact, took);
+    await printResult(context, { ...result, remarks: [...warnings, ...result.remarks, ...notes] }, artifact, took);
     return code;
   });
 }
@@ -81,9 +82,21 @@ interface Work {
   readonly stop: Interruption;
 }
 
-async function build({ context, project, variables, commit, stop }: Work, runsHooks: boolean): Promise<Artifact> {
+/** An artifact, and what was said of it, as remarks. */
+interface Built {
+  readonly artifact: Artifact;
+  readonly warnings: readonly string[];
+}
+
+async function build({ context, project, variables, commit, stop }: Work, runsHooks: boolean): Promise<Built> {
   const { config, inference, stage } = project;
   const progress = buildProgress(context);
+  const warnings: string[] = [];
+  const report = (event: BuildEvent) => {
+    if (event.kind === "warning")
+      warnings.push(event.hint === undefined ? event.message : `${event.message}: ${event.hint}`);
+    progress.report(event);
+  };
   stop.pause();
   const result = await buildArtifact({
     context,
@@ -93,7 +106,7 @@ async function build({ context, project, variables, commit, stop }: Work, runsHo
     runsHooks,
     variables,
     env: commitVariable(commit),
-    report: progress.report,
+    report,
   });
   stop.resume();
   progress.end();
@@ -103,9 +116,10 @@ async function build({ context, project, variables, commit, stop }: Work, runsHo
     return context.exit(EXIT.interrupted);
   }
   if (context.verbose) {
-    for (const { path, reason } of result.artifact.leftOut) await context.say(`left out: ${path} (${reason})`);
+    for (const { path, reason } of result.artifact.leftOut)
+      await context.say(`left out: ${visible(path)} (${visible(reason)})`);
   }
-  return result.artifact;
+  return { artifact: result.artifact, warnings };
 }
 
 /** Runs a hook and returns an exit code. Its output is shown if it fails; with --verbose, as it is written. */
@@ -148,11 +162,12 @@ function commitVariable(commit: Commit | undefined): Record<string, string> {
   return commit === undefined ? {} : { TOOL_COMMIT: commit.ref };
 }
 
+/** Returns what it says beside the result's own remarks. */
 async function sayResult(
   context: Context,
   result: DeployResult,
   { durationMs, project }: { readonly durationMs: number; readonly project: OpenedProject },
-): Promise<void> {
+): Promise<string[]> {
   const { stage, version, commit, outcome, previousVersion } = result;
   const what = `version ${version}${commit === undefined ? "" : ` (${commit})`}`;
   const { sandbox, config } = project;
@@ -168,6 +183,7 @@ async function sayResult(
   if (note !== undefined) await context.say(note);
   const inBrowser = sandbox?.browserUrlOf(config.name, stage) ?? result.url;
   if (inBrowser !== result.url) await context.say(`in a browser: ${inBrowser}`);
+  return note === undefined ? [] : [note];
 }
 
 async function printResult(

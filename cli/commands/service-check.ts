@@ -30,10 +30,12 @@ async function ofBackup(context: Context, options: Options<"service check">): Pr
   if (data !== undefined || repair || options["accept-loss"].length > 0)
     return context.misuse("--backup is checked by itself", "leave out --data, --repair and --accept-loss");
   return onDataDirectory(context, { data: backup }, async (folder) => {
-    const { isListed, files, bytes, findings } = await checkBackup(folder);
+    const { isListed, files, bytes, findings, losses } = await checkBackup(folder);
     const isWhole = findings.length === 0;
     if (context.format === "json")
-      await context.print(JSON.stringify({ whole: isWhole, listed: isListed, files, bytes, findings }));
+      await context.print(
+        JSON.stringify({ whole: isWhole, listed: isListed, files, bytes, findings, losses: losses.map(lossJson) }),
+      );
     else {
       for (const { file, state, detail } of findings) {
         await context.print(`${state.padEnd(WIDEST)} ${file}`);
@@ -45,6 +47,13 @@ async function ofBackup(context: Context, options: Options<"service check">): Pr
     }
     if (!isListed)
       await context.say("warning: no list of files, as in those of older versions: one that is gone may not be missed");
+    if (losses.length > 0 && context.format !== "json") {
+      const isCertain = losses.some(({ isPossible }) => !isPossible);
+      await context.print(
+        `it ${isCertain ? "lacks events that were lost" : "may lack events that were lost"} before it was made (${sumOf(losses)}):`,
+      );
+      for (const loss of losses) await context.print(`  ${lossWords(loss).join(", ")}`);
+    }
     if (!isWhole) await context.say("restore another backup, or take a new one of the data: tool service backup");
     return isWhole ? EXIT.ok : EXIT.failed;
   });

@@ -14,6 +14,7 @@ import {
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
+import { byteSize } from "../output/byte-size.ts";
 import { type FailedResult, refused } from "../refused.ts";
 import { billingOptions, wrongBillingFlags } from "../service/billing-options.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
@@ -266,8 +267,7 @@ const PROGRESS_MS = 2_000;
 
 async function copied(context: Context, copy: Omit<CopyOptions, "progress" | "warn">): Promise<number> {
   const { io } = context;
-  const said = ({ files, bytes }: Copied) =>
-    `${files} event ${files === 1 ? "file" : "files"}, ${(bytes / 1e6).toFixed(1)} MB`;
+  const said = ({ files, bytes }: Copied) => `${files} event ${files === 1 ? "file" : "files"}, ${byteSize(bytes)}`;
   let saidMs = io.nowMs();
   const progress = (sofar: Copied) => {
     if (Math.abs(io.nowMs() - saidMs) < PROGRESS_MS) return;

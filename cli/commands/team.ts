@@ -1,10 +1,10 @@
 import { hostname } from "node:os";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { releaseAccount } from "../edition.ts";
 import { alignedTable } from "../output/aligned-table.ts";
-import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
 import { accountClient, isTokenRefused, notUnderstood } from "../team/account-client.ts";

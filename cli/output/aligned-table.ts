@@ -1,4 +1,5 @@
-import { padEnd, shortened, visible, widest } from "./display-width.ts";
+import { visible } from "../../grammar/visible-text.ts";
+import { padEnd, shortened, widest } from "./display-width.ts";
 
 /** Rows as aligned columns below their heads, in which every character is seen. On a terminal no line is wider than that. */
 export function alignedTable(

@@ -1,6 +1,7 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
 import type { Timer } from "../../grammar/units/clock.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import type { BuildEvent } from "../artifact/artifact.ts";
 import type { BuildProblem } from "../artifact/problem.ts";
 import { type Context, EXIT } from "../context.ts";
@@ -100,9 +101,7 @@ export function buildProgress(context: Context): BuildProgress {
           else if (context.verbose) say(dim(`${event.hook}: done in ${humanDuration(event.durationMs)}`));
           break;
         case "warning":
-          say(
-            `warning: ${event.message}${event.hint === undefined ? "" : `\n  ${event.hint.replaceAll("\n", "\n  ")}`}`,
-          );
+          say(`warning: ${visible(event.message)}${event.hint === undefined ? "" : `\n${indented(event.hint)}`}`);
           break;
         case "packing": {
           const now = context.io.nowMs();
@@ -140,11 +139,18 @@ function readOutput(running: Running, text: string): void {
 
 const plain = (text: string) => plainLine(text).slice(0, MAX_LINE_CHARACTERS).trim();
 
+const indented = (hint: string) =>
+  hint
+    .split("\n")
+    .map((line) => `  ${visible(line)}`)
+    .join("\n");
+
 /** Ends the command with all problems of a build on stderr, each after the output of its hook. */
 export async function failByBuild(context: Context, problems: readonly BuildProblem[]): Promise<never> {
   for (const { message, hint, output } of problems) {
     if (output !== undefined) await context.say(output);
-    await context.error(message, hint);
+    // They name files, whose names may be anything.
+    await context.error(visible(message), hint?.split("\n").map(visible).join("\n"));
   }
   return context.exit(EXIT.failed);
 }

@@ -1,7 +1,7 @@
 import { type Cell, jsonText, type RowColumn, type Table } from "../../grammar/query/index.ts";
 import { BYTE_UNITS, humanBytes } from "../../grammar/units/bytes.ts";
 import { DURATION_UNITS, humanDuration } from "../../grammar/units/duration.ts";
-import { visible } from "./display-width.ts";
+import { visible } from "../../grammar/visible-text.ts";
 
 /** More of a text than any cell shows, so that a long one is not measured to its end. */
 const MOST_TEXT = 300;

@@ -1,7 +1,8 @@
 import type { Cell, RowColumn, Table } from "../../grammar/query/index.ts";
 import { humanDuration } from "../../grammar/units/duration.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { cellText, columnTexts, stepTimeText } from "./cell-text.ts";
-import { displayWidth, padEnd, shortened, visible, widest } from "./display-width.ts";
+import { displayWidth, padEnd, shortened, widest } from "./display-width.ts";
 import type { TableTextOptions } from "./table-text.ts";
 
 /** Fewer steps are read faster as a table. */

@@ -1,5 +1,3 @@
-import { printable } from "../../grammar/problem.ts";
-
 /** Texts of Latin letters, which nearly all are: a column for each character, without the cost of Unicode classes. */
 const isSimple = (text: string) => !/[^\u0000-\u02ff\u2026\u2400-\u2426\ufffd]/.test(text);
 
@@ -31,31 +29,6 @@ export const padStart = (text: string, width: number) => blanks(text, width) + t
 const blanks = (text: string, width: number) => " ".repeat(Math.max(0, width - displayWidth(text)));
 
 export const widest = (texts: readonly string[]) => texts.reduce((most, text) => Math.max(most, displayWidth(text)), 0);
-
-/**
- * A text as one line in which everything is seen: control characters as their pictures, and what has no width or reverses
- * the reading order as a replacement character, unless a script or an emoji needs it where it is.
- */
-export function visible(text: string): string {
-  if (!/[^ -~]/.test(text)) return text;
-  const line = printable(text).replace(/[\t\n]/g, (char) => (char === "\t" ? "\u2409" : "\u240a"));
-  return isSimple(line) && !line.includes("\u00ad")
-    ? line
-    : line.replace(NEEDED_OR_HIDDEN, (match, hidden) => (hidden === undefined ? match : "\ufffd"));
-}
-
-/** Sequences of emoji, joiners and selectors of scripts; or, captured, what else is not seen. */
-const NEEDED_OR_HIDDEN = new RegExp(
-  [
-    "\\u{1f3f4}[\\u{e0061}-\\u{e007a}]{1,6}\\u{e007f}",
-    "\\p{Extended_Pictographic}[\\p{Emoji_Modifier}\\ufe0f]?(?:\\u200d\\p{Extended_Pictographic}[\\p{Emoji_Modifier}\\ufe0f]?)*",
-    "(?<=[\\p{M}\\p{Script=Arabic}])[\\u200c\\u200d](?=\\p{L})",
-    "(?<=\\p{Script=Han})[\\u{e0100}-\\u{e01ef}]",
-    "(?<=[^\\ufe00-\\ufe0f])[\\ufe00-\\ufe0f]",
-    "([\\p{Default_Ignorable_Code_Point}\\ufff9-\\ufffb\\p{Cs}])",
-  ].join("|"),
-  "gu",
-);
 
 let segmenter: Intl.Segmenter | undefined;
 

@@ -1,4 +1,5 @@
 import { humanBytes } from "../../grammar/units/bytes.ts";
+import { visible } from "../../grammar/visible-text.ts";
 
 interface Sized {
   /** With `/` between names, and at the end of a folder. */
@@ -38,7 +39,7 @@ export function sizesByFolder(files: readonly Sized[], { isWhole }: { readonly i
     for (const item of largest) {
       const count = item.files === 1 ? "1 file" : `${item.files} files`;
       const isFolder = item.children !== undefined && item.children.size > 0;
-      rows.push([humanBytes(item.bytes), `${indent}${item.name}${isFolder ? ` (${count})` : ""}`]);
+      rows.push([humanBytes(item.bytes), `${indent}${visible(item.name)}${isFolder ? ` (${count})` : ""}`]);
       if (isFolder && (isWhole || item.bytes >= root.bytes * OPENED_SHARE)) list(item, `${indent}  `);
     }
     const rest = items.slice(largest.length);

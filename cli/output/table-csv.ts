@@ -1,5 +1,5 @@
 import { type Cell, jsonText, type Table } from "../../grammar/query/index.ts";
-import { visible } from "./display-width.ts";
+import { visible } from "../../grammar/visible-text.ts";
 
 /**
  * The rows as comma-separated values: RFC 4180, with a line of the columns' names and CRLF after each line. Null is empty, an

@@ -1,6 +1,7 @@
 import type { Cell, Table } from "../../grammar/query/index.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { columnTexts, isComputed } from "./cell-text.ts";
-import { displayWidth, padEnd, padStart, shortened, visible, widest } from "./display-width.ts";
+import { displayWidth, padEnd, padStart, shortened, widest } from "./display-width.ts";
 
 export interface TableTextOptions {
   /** Columns of the terminal. */

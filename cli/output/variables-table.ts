@@ -1,5 +1,6 @@
+import { visible } from "../../grammar/visible-text.ts";
 import type { StoredVariable } from "../platform/variables.ts";
-import { padEnd, shortened, visible, widest } from "./display-width.ts";
+import { padEnd, shortened, widest } from "./display-width.ts";
 
 /** The columns, with how much of each stays on a narrow terminal, and which is left out first if even that is too much. */
 const COLUMNS = [

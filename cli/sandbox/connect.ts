@@ -22,6 +22,8 @@ export interface Sandbox {
   status(): Promise<SandboxStatus>;
   /** Throws an `AppInUse` if the name belongs to another folder. */
   claim(app: string, directory: string, options: { readonly deploys: boolean }): Promise<void>;
+  /** Whether the code of a version is as it was deployed. */
+  isWhole(app: string, version: string): Promise<boolean>;
   mails(): Promise<readonly SandboxMail[]>;
   languages(): Promise<readonly SandboxLanguage[]>;
   /** Resolves when the daemon is gone. */
@@ -194,6 +196,7 @@ async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | u
         throw error;
       }
     },
+    isWhole: async (app, version) => ((await call("whole", { app, version })) as { isWhole: boolean }).isWhole,
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
       await call("stop", {});

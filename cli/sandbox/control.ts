@@ -114,6 +114,16 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
       if (input.deploys === true) folders.set(name, directory);
       return {};
     },
+    /** Whether the code of a version is as it was deployed; what is not there is not damaged. */
+    async whole(input) {
+      const [name, number] = [String(input.app), String(input.version)];
+      // What was changed just now is written first.
+      await world.commit();
+      const versions = world
+        .everywhere("lambda")
+        .flatMap(({ service }) => service.state.functions.get(name)?.versions.get(number) ?? []);
+      return { isWhole: versions.every(({ code }) => world.isWhole(code.zip)) };
+    },
     languages: async () => ({
       languages: await Promise.all(
         RUNTIMES.map(async (runtime): Promise<SandboxLanguage> => ({ runtime, here: await languageHere(runtime) })),

@@ -11,14 +11,16 @@ const CHANGED = "app restarts with a changed configuration";
 /** All others whose message begins with it are the supervisor's, and no lines of the app. */
 const OF_SUPERVISOR = /^app (?:restarts|unavailable|exited|could not be started)/;
 
-/** Numbers that differ from one start to the next: times, ids of processes, ports and addresses. */
+/** Numbers that differ from one start to the next: times (in names of files, too, as those of npm's logs), ids of processes, ports and addresses. */
 const PASSING =
-  /\d{4}-\d\d-\d\d[T ]\d\d:\d\d:\d\d[.,\d]*|\b\d\d:\d\d:\d\d[.,\d]*|\(node:\d+\)|"?\bpid"?[:= ]+\d+|\[\d+\]|0x[\da-f]+|\d{5,}/gi;
+  /\d{4}-\d\d-\d\d[T_ ]\d\d[:_]\d\d[:_]\d\d(?:[.,_]?\d+)*|\b\d\d:\d\d:\d\d[.,\d]*|\(node:\d+\)|"?\bpid"?[:= ]+\d+|\[\d+\]|0x[\da-f]+|\d{5,}/gi;
 
 /** One start of the app, until it listens or has failed. */
 interface Start {
   /** Its output, with levels, and without numbers that pass. */
   readonly lines: string[];
+  /** Whether the run before it was asked to end, and may still write. */
+  readonly isMixed: boolean;
   /** Lines of the start before that have not come again, by how often. */
   readonly expected: Map<string, number>;
   /** Not shown yet, as all of it was written by the start before, too; undefined once that is not so. */
@@ -28,6 +30,8 @@ interface Start {
 interface Failure {
   readonly lines: readonly string[];
   readonly output: string;
+  /** Whether some of the lines may be the last ones of a run before it, which are no part of its output. */
+  readonly isMixed: boolean;
 }
 
 /**
@@ -48,7 +52,7 @@ export function showFailureOnce(): (entries: readonly Entry[]) => Entry[] {
     if (message === CHANGED || LISTENS.has(message)) {
       const held = current?.held ?? [];
       last = undefined;
-      current = message === CHANGED ? begin(undefined) : undefined;
+      current = message === CHANGED ? { ...begin(undefined), isMixed: true } : undefined;
       return [...held, entry];
     }
     if (OF_SUPERVISOR.test(message)) {
@@ -77,11 +81,11 @@ export function showFailureOnce(): (entries: readonly Entry[]) => Entry[] {
     const start = current ?? begin(undefined);
     const { output, ...fields } = entry.fields;
     const lines = Array.isArray(output) ? output.map(String) : [];
-    const failure = { lines: start.lines, output: withoutPassing(lines.join("\n")) };
+    const failure = { lines: start.lines, output: withoutPassing(lines.join("\n")), isMixed: start.isMixed };
     const isSame =
       last !== undefined &&
       start.held !== undefined &&
-      [...start.expected.values()].every((count) => count === 0) &&
+      (last.isMixed || [...start.expected.values()].every((count) => count === 0)) &&
       failure.output === last.output;
     const before = isSame ? [] : release(start);
     // None with logs.disable: then only this entry has what the app wrote.
@@ -96,7 +100,7 @@ export function showFailureOnce(): (entries: readonly Entry[]) => Entry[] {
 function begin(last: Failure | undefined): Start {
   const expected = new Map<string, number>();
   for (const line of last?.lines ?? []) expected.set(line, (expected.get(line) ?? 0) + 1);
-  return { lines: [], expected, held: last === undefined ? undefined : [] };
+  return { lines: [], isMixed: false, expected, held: last === undefined ? undefined : [] };
 }
 
 function release(start: Start): Entry[] {

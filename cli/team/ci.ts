@@ -1,7 +1,7 @@
+import { visible } from "../../grammar/visible-text.ts";
 import { copyToClipboard, hasClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
-import { visible } from "../output/display-width.ts";
 import type { Options } from "../table.ts";
 import { notUnderstood } from "./account-client.ts";
 import { dayOf } from "./day-of.ts";

@@ -1,7 +1,7 @@
+import { visible } from "../../grammar/visible-text.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { alignedTable } from "../output/aligned-table.ts";
-import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import type { Options } from "../table.ts";
 import type { AccountClient, Remedies } from "./account-client.ts";

@@ -1,9 +1,9 @@
 import type { Clock } from "../../grammar/units/clock.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
 import type { DeployProgress } from "../output/deploy-progress.ts";
-import { visible } from "../output/display-width.ts";
 import { shellWord } from "../shell-word.ts";
 import { type AccountClient, accountClient, isPassing, notUnderstood } from "./account-client.ts";
 import { isEmailAddress } from "./email-address.ts";

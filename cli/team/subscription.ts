@@ -1,11 +1,11 @@
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { edition, type Release, releaseAccount } from "../edition.ts";
 import { openInBrowser } from "../open-in-browser.ts";
 import type { DeployProgress } from "../output/deploy-progress.ts";
-import { visible } from "../output/display-width.ts";
 import type { Options } from "../table.ts";
 import { type AccountClient, isPassing, notUnderstood } from "./account-client.ts";
 import { payingCredential } from "./account-of-release.ts";

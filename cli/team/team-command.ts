@@ -1,7 +1,7 @@
+import { visible } from "../../grammar/visible-text.ts";
 import type { Context } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
-import { visible } from "../output/display-width.ts";
 import { type AccountClient, accountClient } from "./account-client.ts";
 import { currentCredential, readCredentials, remedyOf, type TeamCredentials } from "./credentials.ts";
 import { TeamError } from "./error.ts";

@@ -26,7 +26,7 @@ export function doubtsOf(pipeline: Pipeline, seen: SeenFields = NOTHING_SEEN): P
   for (const pipe of pipes) {
     const condition = pipeCondition(pipe);
     if (condition !== undefined) inExpr(condition, context);
-    for (const column of columnsNamed(pipe)) nearField(column, context);
+    for (const column of columnsNamed(pipe)) if (!stepMeant(column, context)) nearField(column, context);
     for (const { call } of aggregatesOf(pipe)) if (call.argument !== undefined) nearField(call.argument, context);
     // After rows a name that is no column is an error of the language.
     if (givesRows(pipe)) break;
@@ -184,6 +184,48 @@ function isSlipOf(name: string, field: string): boolean {
 /** Names that are right, and words of stages, which somebody may have as fields. */
 const isOtherWord = (name: string) => OWN_FIELDS.includes(name) || (PIPE_WORDS as readonly string[]).includes(name);
 
+/** Words for steps of time in other languages, which are read as fields here. */
+const STEPS: Readonly<Record<string, string>> = { minute: "1m", hour: "1h", day: "1d", week: "7d", month: "30d" };
+
+/** `count by day`: a field that entries hardly have. Whether it is doubted. */
+function stepMeant({ path, span, call }: Field, { source, seen, problems }: Context): boolean {
+  const name = textOf(source, span);
+  const grouping = /\bcount\s+by\s+$/.exec(source.slice(0, span.start));
+  if (grouping === null || call !== undefined || path.length !== 1) return false;
+  if (!Object.hasOwn(STEPS, name) || isSeen(name, seen.names)) return false;
+  if (!/^\s*(\||$)/.test(source.slice(span.end))) return false;
+  const write = `timeseries ${STEPS[name]}`;
+  problems.push({
+    code: "query/near-word",
+    severity: "warning",
+    message: `${quote(name)} is read as a field of the entries`,
+    hint: `did you mean ${write}? It counts the entries of each step of time`,
+    span,
+    fix: suggest({ start: grouping.index, end: span.end }, write),
+  });
+  return true;
+}
+
+/** Functions of other languages that say whether an entry has a field. */
+const HAS = /^(?:has|have|defined|is_?defined|is_?set|is_?present|is_?not_?null)$/i;
+
+/** `has(x)`: two fields that are true, the second one in parentheses. Whether it is doubted. */
+function callMeant({ span }: Expr, after: Expr | undefined, { source, problems }: Context): boolean {
+  const name = textOf(source, span);
+  if (source[span.end] !== "(" || !HAS.test(name)) return false;
+  if (after?.kind !== "truthy" || after.span.start !== span.end + 1 || source[after.span.end] !== ")") return false;
+  const write = `exists ${textOf(source, after.span)}`;
+  problems.push({
+    code: "query/near-word",
+    severity: "warning",
+    message: `${quote(name)} is read as a field that is true: there are no functions`,
+    hint: `did you mean ${write}?`,
+    span,
+    fix: suggest({ start: span.start, end: after.span.end + 1 }, write),
+  });
+  return true;
+}
+
 interface Neighbours {
   readonly before: Expr | undefined;
   readonly after: Expr | undefined;
@@ -195,6 +237,7 @@ function nearWord(term: Extract<Expr, { kind: "truthy" }>, { before, after }: Ne
   const { span } = term;
   const name = textOf(source, span);
   if (isSeen(name, seen.names)) return false;
+  if (callMeant(term, after, context)) return true;
   const isJoined = (left: Expr | undefined, right: Expr | undefined) =>
     left !== undefined && right !== undefined && /^\s+$/.test(source.slice(left.span.end, right.span.start));
   const word = Object.hasOwn(JOINING_SLIPS, name) ? JOINING_SLIPS[name]! : undefined;

@@ -5,6 +5,8 @@ import { crc32 } from "node:zlib";
 import { readDataFile } from "../data-file.ts";
 import { OperatorError } from "../error.ts";
 import { printWithChecksum, readWithChecksum, unlessGone, writeDurably } from "../events/durable.ts";
+import type { Loss } from "../events/store.ts";
+import { LOST_AND_FOUND } from "./copy-target.ts";
 
 /** The list of all files of a backup, with their sizes and checksums. Written last: without it a backup is not finished. */
 export const BACKUP_LIST = "backup.json";
@@ -37,6 +39,8 @@ export interface BackupReport {
   readonly files: number;
   readonly bytes: number;
   readonly findings: readonly BackupFinding[];
+  /** The events that the data lacked already when it was backed up, and nobody had accepted that. */
+  readonly losses: readonly Loss[];
 }
 
 /** Lists the files of a finished copy. */
@@ -47,7 +51,7 @@ export async function writeBackupList(folder: string): Promise<void> {
 }
 
 /** Compares the files of a backup with its list. Throws an OperatorError for a list of a newer version. */
-export async function readBackup(folder: string): Promise<BackupReport> {
+export async function readBackup(folder: string): Promise<Omit<BackupReport, "losses">> {
   const path = join(folder, BACKUP_LIST);
   const there = await filesBelow(folder);
   const text = await unlessGone(readDataFile(path, "utf8")).catch(() => "");
@@ -91,13 +95,22 @@ async function faultOf(folder: string, listed: ListedFile): Promise<string | und
   }
 }
 
-/** Paths of all but the list. */
+/** Paths of all but the list, and what the file system keeps at its root, which only root can read. */
 async function filesBelow(folder: string): Promise<string[]> {
+  const paths: string[] = [];
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    if (entry.name === BACKUP_LIST || entry.name === LOST_AND_FOUND) continue;
+    if (!entry.isDirectory()) paths.push(entry.name);
+    else paths.push(...(await filesIn(join(folder, entry.name))).map((path) => join(entry.name, path)));
+  }
+  return paths.sort();
+}
+
+async function filesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true, recursive: true });
-  const paths = entries
+  return entries
     .filter((entry) => !entry.isDirectory())
     .map((entry) => relative(folder, join(entry.parentPath, entry.name)));
-  return paths.filter((path) => path !== BACKUP_LIST).sort();
 }
 
 async function sumOf(path: string): Promise<{ readonly bytes: number; readonly sum: number }> {

@@ -22,6 +22,9 @@ export interface CopyTargetOptions {
   readonly isMountPoint?: ((folder: string) => Promise<boolean>) | undefined;
 }
 
+/** What file systems of the ext family have at their root: a volume that holds nothing else is empty, and it stays there. */
+export const LOST_AND_FOUND = "lost+found";
+
 /**
  * Returns the path of a new folder, links followed, and removes what copies of processes that ended left there. Throws an
  * OperatorError if something other than an empty folder has the name.
@@ -30,13 +33,13 @@ export async function requireFree(to: string, warn: (message: string) => void): 
   const place = await placeOf(to);
   for (const folder of [dirname(place), place]) await removeLeftovers(folder, prefixOf(place), warn);
   const stats = await unlessGone(stat(place));
-  if (stats !== undefined && !(stats.isDirectory() && (await readdir(place)).length === 0)) throw taken(to);
+  if (stats !== undefined && !(stats.isDirectory() && (await namesIn(place)).length === 0)) throw taken(to);
   return place;
 }
 
 /**
  * Makes a folder for a copy, which gets the name `place` as a whole. A mount point cannot be replaced, nor can a folder whose
- * parent refuses new files: there the work is done within it.
+ * parent refuses new files, nor may `lost+found` be moved: there the work is done within it.
  */
 export async function openCopyTarget(
   place: string,
@@ -44,7 +47,7 @@ export async function openCopyTarget(
 ): Promise<CopyTarget> {
   const prefix = prefixOf(place);
   const exists = existsSync(place);
-  const isWithin = exists && (await isMountPoint(place));
+  const isWithin = exists && (existsSync(join(place, LOST_AND_FOUND)) || (await isMountPoint(place)));
   await makeFolders(dirname(place));
   const work = await mkdtemp(join(isWithin ? place : dirname(place), prefix)).catch((error: unknown) => {
     if (!exists || !/^(EACCES|EPERM|EROFS)$/.test(errorCode(error))) throw error;
@@ -70,6 +73,12 @@ export async function openCopyTarget(
       });
     },
   };
+}
+
+/** What is in a folder, but for the folder that its file system keeps there. */
+async function namesIn(folder: string): Promise<string[]> {
+  const entries = await readdir(folder, { withFileTypes: true });
+  return entries.filter((entry) => !(entry.name === LOST_AND_FOUND && entry.isDirectory())).map(({ name }) => name);
 }
 
 /** How the system says that something else has the name of a folder that is to be moved there. */
@@ -108,7 +117,7 @@ async function replace(place: string, folder: string): Promise<void> {
 
 /** The records come last: without them a folder is neither a data directory nor a backup. */
 async function fill(place: string, work: string): Promise<void> {
-  if ((await readdir(place)).some((name) => name !== basename(work))) throw takenMeanwhile(place);
+  if ((await namesIn(place)).some((name) => name !== basename(work))) throw takenMeanwhile(place);
   const copy = join(work, "copy");
   const names = (await readdir(copy, { withFileTypes: true })).sort((a, b) => rank(a) - rank(b));
   const done: string[] = [];

@@ -4,6 +4,7 @@ import { isAbsolute, join, relative, resolve, sep } from "node:path";
 import { OperatorError } from "../error.ts";
 import { copyEvents, DamagedEvents, damagedLists, lossesIn, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
+import type { Loss } from "../events/store.ts";
 import { RecordsError } from "../records/check.ts";
 import { acceptedIn, checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
 import { BACKUP_LIST, type BackupReport, readBackup, writeBackupList } from "./backup-list.ts";
@@ -96,14 +97,19 @@ export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
 
 /** The events that a whole copy lacks, as they were lost before and nobody accepted that: a sentence, to be read after its name. */
 async function lackingIn(folder: string): Promise<string[]> {
-  const losses = (await lossesIn(join(folder, EVENTS_FOLDER), await acceptedIn(folder))).filter(
-    ({ isAccepted }) => !isAccepted,
-  );
+  const losses = await openLosses(folder);
   const [first] = losses;
   if (first === undefined) return [];
   const what = losses.every(({ isPossible }) => isPossible) ? "may lack events" : "lacks events that were lost";
   const which = losses.length === 1 ? `loss ${first.id}` : `${losses.length} losses, the first ${first.id}`;
   return [`${what} (${which}), and so does the copy: tool service check --data <dir> says which`];
+}
+
+/** The losses that nobody accepted; all of them if the records cannot be opened, as on a disk that takes no files. */
+async function openLosses(folder: string): Promise<Loss[]> {
+  const accepted = await acceptedIn(folder).catch(() => new Set<string>());
+  const losses = await lossesIn(join(folder, EVENTS_FOLDER), accepted);
+  return losses.filter(({ isAccepted }) => !isAccepted);
 }
 
 /** Throws an OperatorError if a backup is not as it was made. */
@@ -134,14 +140,18 @@ const damagedHint = (to: string) =>
  * older version made it and it is damaged.
  */
 export async function checkBackup(folder: string): Promise<BackupReport> {
-  if (existsSync(join(folder, BACKUP_LIST))) return readBackup(folder);
+  if (existsSync(join(folder, BACKUP_LIST))) {
+    const report = await readBackup(folder);
+    // What is damaged may be what tells of them.
+    return { ...report, losses: report.findings.length === 0 ? await openLosses(folder) : [] };
+  }
   await requireDirectory(folder, "backup");
   const report = await readBackup(folder);
   await requireWhole("backup", { from: folder, to: "<dir>" });
   const lacking = await wrongEvents(join(folder, EVENTS_FOLDER)).catch((error: Error) => error.message);
   if (lacking !== undefined)
     throw new OperatorError(`${folder} is incomplete: ${lacking}`, { hint: damagedHint("<dir>") });
-  return report;
+  return { ...report, losses: await openLosses(folder) };
 }
 
 async function requireWhole(kind: DirectoryKind, { from, to }: { from: string; to: string }): Promise<void> {

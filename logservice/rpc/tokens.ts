@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
+import type { Scope } from "../../schema/rpc.generated.ts";
 import { addToken, expiryOf, listTokens, refuseOfRemoved, removeToken } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
-import type { Tables } from "../records/tables.ts";
+import { isWholeToken } from "../records/row-sums.ts";
+import type { Tables, TokenRow } from "../records/tables.ts";
 import { refuseMore } from "../records/team-limits.ts";
 import { type Call, changeRecords, type Handlers, missingScopes } from "./call.ts";
 import { isZeroTime } from "./read-input.ts";
@@ -35,7 +37,10 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async remove_token(service, { token_id }, call) {
     let removed = "";
     await changeRecords(service, call, async (db) => {
-      const { id, hash, description } = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
+      const row = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
+      const { id, hash, description } = row;
+      // Whoever has the secret of a token could use it, so may end it, too.
+      if (token_id === id) refuseWider(call, row);
       removed = hash;
       return { targetId: id, detail: description };
     });
@@ -43,6 +48,17 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     return undefined;
   },
 };
+
+/** Throws `forbidden` for a token that may do more than the credential: it could not make it again, and others rely on it. */
+function refuseWider({ grant }: Call, row: TokenRow): void {
+  // A damaged row is refused everywhere, and may be removed by all that remove tokens.
+  const beyond = isWholeToken(row) ? missingScopes(grant, JSON.parse(row.scopes) as Scope[]) : [];
+  if (beyond.length === 0) return;
+  throw new RpcError(
+    "forbidden",
+    `this token lacks ${beyond.join(", ")}, and cannot remove one that has more than itself`,
+  );
+}
 
 /** The end of a token in the form that it is stored in; undefined if it has none. Throws `invalid` if it is over. */
 function readExpiry(text: string | null | undefined, nowMs: number): string | undefined {

@@ -360,9 +360,15 @@ t.test("a backup says which events it lacks, unless that was accepted", async (t
     const warnings = await warningsOf("to");
     t.match(warnings, said, name);
     t.equal(warnings.length, said.length, name);
+    for (const time of ["once", "twice"]) {
+      const report = await checkBackup(join(folder, "to"));
+      t.match(report, { findings: [], losses: losses.map((id) => ({ id })) }, `${name}: the check of it, ${time}`);
+      t.equal(report.losses.length, losses.length);
+    }
     const options = { folder: data, repair: false, nowMs: () => 0, reading: async () => {}, repaired: () => {} };
     await checkDataDirectory({ ...options, acceptedLosses: losses });
     t.strictSame(await warningsOf("again"), [], `${name}: accepted`);
+    t.strictSame((await checkBackup(join(folder, "again"))).losses, []);
   }
   for (const list of ["folders.json", "journal.json"]) {
     const folder = t.testdir();
@@ -458,6 +464,21 @@ for (const [kind, from] of COPIES) {
     await copyDataDirectory({ kind, from, to: mounted, progress, isMountPoint });
     t.equal(lstatSync(mounted).ino, ino);
     t.strictSame(namesIn(mounted), whole);
+    for (const mounts of [true, false]) {
+      const volume = join(folder, `volume-${mounts}`);
+      mkdirSync(join(volume, "lost+found"), { recursive: true });
+      writeFileSync(join(volume, "lost+found", "#12"), "of a check of the disk");
+      await copyDataDirectory({ kind, from, to: volume, progress, isMountPoint: async () => mounts });
+      t.strictSame(namesIn(volume), [...whole, "lost+found"].sort());
+      t.ok(existsSync(join(volume, "lost+found", "#12")), "what the file system keeps there stays");
+      if (kind === "data directory") t.strictSame((await checkBackup(volume)).findings, []);
+    }
+    const noFolder = join(folder, "no-folder");
+    mkdirSync(noFolder);
+    writeFileSync(join(noFolder, "lost+found"), "a file of somebody's");
+    t.match(await messageOf(copyDataDirectory({ kind, from, to: noFolder, progress })), {
+      message: `${noFolder} already exists`,
+    });
     const late = join(folder, "late");
     mkdirSync(late);
     const make = () => writeFileSync(join(late, "important.txt"), "x");

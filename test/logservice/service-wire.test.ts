@@ -3,13 +3,16 @@
 
 import { once } from "node:events";
 import { readFileSync } from "node:fs";
-import { createServer } from "node:http";
+import { createServer, type ServerResponse } from "node:http";
 import { type AddressInfo, connect } from "node:net";
+import { Writable } from "node:stream";
 import { brotliCompressSync, deflateRawSync, deflateSync, gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { systemClock } from "../../grammar/units/clock.ts";
-import { type EventsStore, StoreError } from "../../logservice/events/store.ts";
+import { RpcError } from "../../logservice/error.ts";
+import { type EventsStore, StoreError, type TailItem } from "../../logservice/events/store.ts";
 import { runHandler } from "../../logservice/http/exchange.ts";
+import { sendTail } from "../../logservice/http/tail.ts";
 import { LIMITS } from "../../logservice/limits.ts";
 import { type Answer, sendTo, startTestService, type TestService } from "../support/service.ts";
 import { TestClock } from "../support/test-clock.ts";
@@ -955,6 +958,59 @@ t.test("a client that does not read its answer", { skip: process.platform !== "l
   t.equal((await service.call("get_projects")).status, 200, "the service goes on");
   const reading = await service.call("search", range);
   t.equal(reading.json.events.length, 400, "who reads gets all of it");
+});
+
+/** A tail with one event, which waits for more until it is ended. */
+function tailOf(item: TailItem): AsyncIterableIterator<TailItem> {
+  let end = () => {};
+  const over = new Promise<void>((resolve) => {
+    end = resolve;
+  });
+  const waiting = [item];
+  return {
+    async next() {
+      const value = waiting.shift();
+      if (value !== undefined) return { value, done: false };
+      await over;
+      return { value: undefined, done: true };
+    },
+    async return() {
+      end();
+      return { value: undefined, done: true };
+    },
+    [Symbol.asyncIterator]() {
+      return this;
+    },
+  };
+}
+
+t.test("a tail that ends while its client does not read ends the connection at once", async (t) => {
+  const reasons = [new RpcError("unauthorized", "the token was removed"), new Error("the service stops")];
+  for (const reason of reasons) {
+    for (const isRead of [true, false]) {
+      let text = "";
+      const response = new Writable({
+        highWaterMark: 100,
+        write(chunk, _, done) {
+          text += chunk;
+          if (isRead) done();
+        },
+      });
+      const event = { id: "1", timestamp: "2026-01-01T00:00:00Z", level: "info", message: "x".repeat(500), fields: {} };
+      const items = tailOf({ event } as TailItem);
+      const stopped = new AbortController();
+      const to = Object.assign(response, { writeHead: () => response }) as unknown as ServerResponse;
+      // A clock that nobody turns: no time has to pass.
+      const sent = sendTail(to, items, stopped.signal, new TestClock());
+      if (isRead) await until("the event", () => text.includes("data: "));
+      else await until("what the client does not read", () => response.writableLength > 500);
+      stopped.abort(reason);
+      await sent;
+      const name = `${reason.message}, ${isRead ? "read" : "not read"}`;
+      t.equal(response.destroyed && !response.writableEnded, !isRead, name);
+      t.equal(text.includes("event: error"), isRead && reason instanceof RpcError, `${name}: the last event`);
+    }
+  }
 });
 
 t.test("the live tail", async (t) => {

@@ -10,7 +10,7 @@ import { openDuckDb } from "../../logservice/events/duckdb/duckdb.ts";
 import { type EngineLane, KillableEngines } from "../../logservice/events/duckdb/engine/killable-engines.ts";
 import { SqlSlots } from "../../logservice/http/sql-slots.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
-import { Turns, type TurnTaker } from "../../logservice/turns/turns.ts";
+import { SERVICE, Turns, type TurnTaker } from "../../logservice/turns/turns.ts";
 import { SCOPES, startTestService } from "../support/service.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
@@ -121,7 +121,7 @@ const SHARED: readonly (readonly [what: string, open: (t: Test) => Promise<Share
   ["a statement of SQL", statements(1, false)],
   ["statements of SQL", statements(2, true)],
   ["connections", connections],
-  ["processes for slow queries", processes("people", 3)],
+  ["processes for alerts", processes("alerts", 2)],
   ["processes for tails", processes("tails", 2)],
 ];
 
@@ -165,6 +165,35 @@ for (const [what, open] of SHARED) {
     for (const end of ends) await end();
   });
 }
+
+t.test("the last process for slow queries is kept for another team, once there is one", async (t) => {
+  const rows: [what: string, seen: string, asked: string, begin: string][] = [
+    ["one team", "a", "a a a a", "a a a"],
+    ["another team that asks other things", "a b", "a a a a b", "a a b"],
+    ["and no third one then", "a b", "a a b a c", "a a b"],
+    ["the service itself is none", "a -", "a a a", "a a a"],
+    ["other teams only", "a b", "b b c", "b b c"],
+  ];
+  for (const [what, seen, asked, expected] of rows) {
+    const directory = await mkdtemp(join(tmpdir(), "turns-"));
+    const engines = new KillableEngines(directory, systemClock);
+    const asker = (team: string) => ({ team: team === "-" ? SERVICE.team : team, member: "x" });
+    for (const team of seen.split(" ")) engines.see(asker(team));
+    const began: string[] = [];
+    const all = asked.split(" ").map(async (team) => {
+      const engine = await engines.take("people", never, asker(team));
+      began.push(team);
+      return engine;
+    });
+    for (const one of all) one.catch(() => {});
+    await until("those that begin", () => began.length === expected.split(" ").length);
+    // A turn that is free begins at once: another lane's begins after all that may.
+    engines.giveBack(await engines.take("tails", never, asker("a")), "tails", asker("a"));
+    t.equal(began.join(" "), expected, what);
+    await engines.close();
+    await rm(directory, { recursive: true, force: true });
+  }
+});
 
 t.test("every question to the events says which team and token asks", async (t) => {
   const seen: unknown[] = [];

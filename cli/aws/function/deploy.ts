@@ -169,8 +169,11 @@ export async function deployStage(
   };
 
   const isRestored = record?.identity !== undefined && record.identity === identityOf(wanted);
-  const isSame = isRestored || (record?.code === wanted.code && record.settings === wanted.settings);
-  const isActive = isRestored || (isSame && record?.policy === wanted.policy);
+  const hasSame = isRestored || (record?.code === wanted.code && record.settings === wanted.settings);
+  // A file of the sandbox can be damaged, and an upload of the same code writes it anew.
+  const isDamaged = hasSame && (await cloud.sandbox?.isWhole(written.name, record.version)) === false;
+  const isSame = hasSame && !isDamaged;
+  const isActive = (isRestored && isSame) || (isSame && record?.policy === wanted.policy);
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
   let origin: Published["origin"] | undefined;
@@ -183,6 +186,7 @@ export async function deployStage(
       functionCode(cloud, archive, {
         key,
         accelerate: staged.config.function.accelerate,
+        replaces: isDamaged,
         accountId: async () => (accountId === "" ? cloud.accountId() : accountId),
         signal,
       });
@@ -281,6 +285,7 @@ export async function deployStage(
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: [
+      ...(isDamaged ? [`the stored code of version ${record.version} was damaged, and was uploaded again`] : []),
       ...(checked?.remark === undefined ? [] : [checked.remark]),
       ...(stored === undefined || isActive ? [] : snapshotRemarks(settings, { ...snapshot!, ...stored }, written.name)),
       ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),

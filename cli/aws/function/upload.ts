@@ -18,6 +18,8 @@ export interface UploadOptions {
   readonly key: string;
   /** Whether to upload through the nearest edge location (S3 Transfer Acceleration). */
   readonly accelerate: boolean;
+  /** Uploads to a bucket although the object is there already: it is damaged. */
+  readonly replaces?: boolean;
   readonly accountId: () => Promise<string>;
   readonly signal: AbortSignal;
 }
@@ -37,7 +39,7 @@ export async function functionCode(cloud: Cloud, archive: Archive, options: Uplo
   const bucket = bucketName(accountId, cloud.region);
   const s3 = await cloud.s3();
   const existing = await head(s3, { Bucket: bucket, Key: key, ExpectedBucketOwner: accountId }, signal);
-  if (existing !== "object") {
+  if (existing !== "object" || options.replaces) {
     if (existing === "nothing") await createBucket(s3, bucket, cloud.region, signal);
     if (options.accelerate) {
       await s3.putBucketAccelerateConfiguration(

@@ -48,6 +48,11 @@ export class Storage {
     return this.#store?.collections() ?? [];
   }
 
+  /** Whether bytes that a record names are in the folder as they were written. */
+  isWhole({ sha256 }: StoredBytes): boolean {
+    return this.#store?.blobs.check(sha256) ?? true;
+  }
+
   collection<T>(name: string): Collection<T> {
     const collection = this.#collections.get(name) ?? new Collection<unknown>(this.#backingOf(name));
     this.#collections.set(name, collection);

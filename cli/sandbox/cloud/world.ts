@@ -153,6 +153,11 @@ export class World {
     return StoredBytes.of(bytes);
   }
 
+  /** Whether bytes that were kept are still what they were, where the account is in a folder. */
+  isWhole(bytes: StoredBytes): boolean {
+    return this.#storage.isWhole(bytes);
+  }
+
   /**
    * Runs work that does not change what it gets from collections before it first waits: nothing is compared with what
    * is stored.

@@ -22,6 +22,7 @@ import t from "tap";
 import type { BuildEvent } from "../../../cli/artifact/artifact.ts";
 import { deflateFiles } from "../../../cli/artifact/deflate.ts";
 import { openDeflateCache, type PackedContent } from "../../../cli/artifact/deflate-cache.ts";
+import { sizesOf } from "../../../cli/artifact/limits.ts";
 import { writeZip } from "../../../cli/artifact/zip.ts";
 import type { Context } from "../../../cli/context.ts";
 import { runInShell } from "../../../cli/hooks/shell.ts";
@@ -782,6 +783,14 @@ t.test("what will not run is said before it is deployed", async (t) => {
       ],
     },
     {
+      name: "a database whose name has what a terminal obeys",
+      files: { ...NODE_APP, "data/\u001b[2J\n\u202eapp.db": "" },
+      stderr: [
+        "warning: data/\u241b[2J\u240a\ufffdapp.db is deployed with the rows that it has now, and what an instance writes to it is lost",
+        "  keep data in a database service; a line in .toolignore leaves it out if its name has no hidden characters",
+      ],
+    },
+    {
       name: "a program for this machine",
       files: go(MACH_O_ARM64),
       code: 1,
@@ -1109,6 +1118,17 @@ t.test("what a command writes is passed on as it comes, and kept", async (t) => 
   );
   t.equal(end.code, 3);
   for (const one of [text, end.output]) t.same(one.split("\n").sort(), ["", "café", "no"]);
+});
+
+t.test("names of files in sizes are one line each, in which all is seen", (t) => {
+  const files = [
+    { name: "a\u001b[31m\n.js", bytes: 20 },
+    { name: "caf\u00e9\u202egpj.exe", bytes: 3 },
+  ];
+  const names = ["20 B  a\u241b[31m\u240a.js", " 3 B  caf\u00e9\ufffdgpj.exe"];
+  t.same(sizesOf(files), names);
+  t.same(sizesByFolder(files, { isWhole: false }), names);
+  t.end();
 });
 
 t.test("sizes by folder", (t) => {

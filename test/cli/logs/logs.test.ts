@@ -404,6 +404,20 @@ t.test("what is wrong is said, and there is nothing on stdout", async (t) => {
     ],
     [["logs", "--file", "folder"], 2, 'error: cannot read "folder": it is a folder\n'],
     [["logs", "--since=-1d"], 2, /^error: --since "-1d": /],
+    ...["0001-01-01", "1969-12-31T23:59:59Z", "1970-01-01T00:00:00+01:00", "40000d"].map(
+      (time): [string[], number, string] => [
+        ["logs", "-S", time],
+        2,
+        `error: --since "${time}": no log goes back beyond 1970\n  write a time from 1970-01-01 to 9999-12-31, or a duration like 15m, 1d12h or 1M\n`,
+      ],
+    ),
+    [
+      ["logs", "--until", "10000-01-01"],
+      2,
+      /^error: --until "10000-01-01": a year has four digits\n {2}write a time from/,
+    ],
+    [["logs", "--since=-0001-01-01"], 2, /^error: --since "-0001-01-01": a year has four digits\n/],
+    [["logs", "--until", "9999-12-31T23:59:59-01:00"], 2, /: no log has times after the year 9999\n/],
     [["logs", "-S", "yesterday"], 2, /^error: --since "yesterday": /],
     [["logs", "--since", "2025-06-30T12:00"], 2, /a time without a zone\n {2}write 2025-06-30T12:00:00Z, or/],
     [["logs", "--until", "2025-06-31"], 2, /^error: --until "2025-06-31": no such time\n/],

@@ -245,6 +245,45 @@ t.test("what is deployed survives the end of the daemon, of whatever kind", asyn
   t.equal((await sandbox.ask("lasting", "staging")).body, "one staging\n");
 });
 
+const damages: readonly [name: string, damage: (path: string) => void][] = [
+  ["another byte", (path) => writeFileSync(path, Buffer.alloc(statSync(path).size))],
+  ["no file", (path) => rmSync(path)],
+];
+
+t.test("a deploy of a version whose stored code is damaged uploads it again, and says so", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "mended" });
+  t.equal((await sandbox.tool(app, "deploy")).code, 0);
+  const blobs = join(sandbox.folder, "state/blobs");
+  for (const [name, damage] of damages) {
+    for (const blob of readdirSync(blobs)) damage(join(blobs, blob));
+    const again = await sandbox.tool(app, "deploy");
+    t.equal(again.code, 0, again.stderr);
+    t.match(again.stderr, /^staging is deployed in the sandbox: version 1\b/m, name);
+    t.match(again.stderr, /^the stored code of version 1 was damaged, and was uploaded again$/m, name);
+    t.equal((await sandbox.ask("mended", "staging")).body, "one staging\n", name);
+    t.match((await sandbox.tool(app, "deploy")).stderr, /unchanged in the sandbox: version 1 /, name);
+  }
+});
+
+t.test("the document of a deploy has the warnings of its build", async (t) => {
+  const sandbox = testSandbox(t);
+  const app = makeApp(join(t.testdir(), "app"), { name: "warned" });
+  writeFileSync(join(app, "data.db"), "");
+  writeFileSync(
+    join(app, "package.json"),
+    '{ "dependencies": { "express": "5" }, "scripts": { "start": "node app.js" } }',
+  );
+  const deployed = await sandbox.tool(app, "deploy", "--format", "json");
+  const { remarks } = JSON.parse(deployed.stdout);
+  t.match(remarks, [
+    /^package\.json depends on express, .*: npm install/,
+    /^data\.db is deployed with .*: keep data in/,
+  ]);
+  t.equal(remarks.length, 2, deployed.stderr);
+  for (const part of ["express", "data.db"]) t.match(deployed.stderr, new RegExp(`^warning: .*${part}`, "m"), part);
+});
+
 t.test("nobody else gets in", async (t) => {
   const sandbox = testSandbox(t);
   const app = makeApp(join(t.testdir(), "app"), { name: "closed" });

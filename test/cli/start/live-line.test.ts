@@ -181,6 +181,23 @@ t.test("starts that fail are shown once each", (t) => {
       [...lines("a"), failed("a"), changed, ...lines("a"), failed("a")],
       [...lines("a"), ends(), changed, ...lines("a"), ends()],
     ],
+    "the last words of the configuration before": [
+      [listens, changed, ...lines("bye", "a"), failed("a"), ...lines("a"), failed("a"), ...lines("a"), failed("a")],
+      [listens, changed, ...lines("bye", "a"), ends(), SAME, SAME],
+    ],
+    "the last words of the configuration before, and another error": [
+      [listens, changed, ...lines("a", "b"), failed("b"), ...lines("a"), failed("a")],
+      [listens, changed, ...lines("a", "b"), ends(), ...lines("a"), ends()],
+    ],
+    "names of npm's logs": [
+      [
+        ...lines("log: /root/.npm/_logs/2026-11-28T16_15_03_978Z-debug-0.log"),
+        failed("log: /root/.npm/_logs/2026-11-28T16_15_03_978Z-debug-0.log"),
+        ...lines("log: /root/.npm/_logs/2026-11-28T16_15_05_01Z-debug-0.log"),
+        failed("log: /root/.npm/_logs/2026-11-28T16_15_05_01Z-debug-0.log"),
+      ],
+      [...lines("log: /root/.npm/_logs/2026-11-28T16_15_03_978Z-debug-0.log"), ends(), SAME],
+    ],
     "a request meanwhile": [
       [...lines("a"), failed("a"), ...lines("a"), aRequest, failed("a")],
       [...lines("a"), ends(), aRequest, SAME],

@@ -219,6 +219,11 @@ const DOUBTS: readonly (readonly [query: string, ...meant: readonly string[]])[]
   ["status = 500 adn error", "near-word: status = 500 and error"],
   ["error ro path = a", "near-word: error or path = a"],
   ["nto error", "near-word: not error"],
+  // Functions, and steps of time
+  ["has(user.id) error", "near-word: exists user.id error"],
+  ["error is_set(customer)", "near-word: error exists customer"],
+  ["error | count by day", "near-word: error | timeseries 1d"],
+  ["| count by hour | limit 3", "near-word: | timeseries 1h | limit 3"],
 ];
 
 t.test("what is doubtful about valid queries, and what was meant", async (t) => {

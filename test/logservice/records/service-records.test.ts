@@ -49,7 +49,7 @@ import { firstOwnerOf, listMembers, setRole } from "../../../logservice/records/
 import { readNewEvent } from "../../../logservice/rpc/read-events.ts";
 import { openApi } from "../../../schema/openapi.ts";
 import { projectIdOf } from "../../../schema/project-id.ts";
-import type { Operations } from "../../../schema/rpc.generated.ts";
+import type { Operations, Scope } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 import { clockAt } from "../../support/clock-at.ts";
 import { requires } from "../../support/require.ts";
@@ -384,6 +384,35 @@ t.test("tokens", async (t) => {
   const again = (await service.call("add_token", { token })).json.id;
   t.equal((await service.call("remove_token", { token_id: again })).status, 204, "by the secret itself");
   t.same([await own(), (await service.call("remove_token", { token_id: again })).status], [undefined, 404]);
+});
+
+t.test("a token removes no token that may do more than itself, unless by that one's secret", async (t) => {
+  const service = await startTestService(t);
+  const { db } = service.records;
+  const now = new Date().toISOString();
+  const make = (...scopes: Scope[]) => addToken(db, { team: FIRST_TEAM, scopes }, now);
+  const rows: [remover: Scope[], removed: Scope[], status: number, lacks?: string][] = [
+    [["tokens:write"], [...SCOPES], 403, SCOPES.filter((scope) => scope !== "tokens:write").join(", ")],
+    [["tokens:write", "events:write"], ["events:write", "events:read"], 403, "events:read"],
+    [["tokens:write", "events:write"], ["events:write"], 204],
+    [["tokens:write", "events:write"], ["tokens:write", "events:write"], 204],
+    [[...SCOPES], [...SCOPES], 204],
+  ];
+  for (const [mine, its, status, lacks] of rows) {
+    const [remover, removed] = [await make(...mine), await make(...its)];
+    const name = `${mine} removes ${its}`;
+    const answer = await service.call("remove_token", { token_id: removed.id }, remover.secret);
+    t.equal(answer.status, status, name);
+    if (lacks !== undefined) {
+      const message = `this token lacks ${lacks}, and cannot remove one that has more than itself`;
+      t.equal(answer.json.message, message, name);
+      t.not((await service.call("get_account", {}, removed.secret)).status, 401, `${name}: it is still there`);
+      const bySecret = await service.call("remove_token", { token_id: removed.secret }, remover.secret);
+      t.equal(bySecret.status, 204, `${name}, by its secret`);
+    }
+    t.equal((await service.call("get_account", {}, removed.secret)).status, 401, `${name}: gone`);
+    t.equal((await service.call("remove_token", { token_id: remover.id }, remover.secret)).status, 204, "and itself");
+  }
 });
 
 t.test("a row of the records that was damaged is named, and nothing of it is believed", async (t) => {

@@ -57,6 +57,18 @@ export class Blobs {
     return bytes;
   }
 
+  /** Whether the file is what its name says, which is not taken from memory. Another answer is reported. */
+  check(sha256: string): boolean {
+    this.#whole.delete(sha256);
+    try {
+      this.read(sha256);
+      return true;
+    } catch (error) {
+      if (error instanceof Damage) return false;
+      throw error;
+    }
+  }
+
   /** Writes those that have no file yet, or one that is not what it should be. They are safe when this resolves. */
   async write(all: Iterable<StoredBytes>): Promise<void> {
     let hasWritten = false;

@@ -4,7 +4,7 @@ import { TooManyGroups } from "../../../../grammar/query/index.ts";
 import type { SqlValue } from "../../../../grammar/query/sql/condition.ts";
 import type { Clock, Timer } from "../../../../grammar/units/clock.ts";
 import { TurnQueue } from "../../../turns/turn-queue.ts";
-import type { TurnTaker } from "../../../turns/turns.ts";
+import { SERVICE, type TurnTaker } from "../../../turns/turns.ts";
 import { unlessDiskFull } from "../../durable.ts";
 import { processFile } from "../../process-file.ts";
 import { StoreError, storeClosed } from "../../store.ts";
@@ -22,7 +22,8 @@ const MOST_IDLE = 2;
 
 /**
  * Processes for queries that may take long over a single text, which nothing in an engine interrupts. A query has a process
- * of its own while it runs, which ends with the query's signal.
+ * of its own while it runs, which ends with the query's signal. As that may be half a minute, the last process for people is
+ * kept for another team, once a second one has asked anything.
  */
 export class KillableEngines {
   readonly #spill: string;
@@ -31,10 +32,13 @@ export class KillableEngines {
   readonly #all = new Set<EngineProcess>();
   readonly #lanes: Readonly<Record<EngineLane, TurnQueue>> = {
     alerts: new TurnQueue({ atOnce: MOST.alerts }),
-    people: new TurnQueue({ atOnce: MOST.people }),
+    people: new TurnQueue({ atOnce: MOST.people, perTeam: () => MOST.people - (this.#hasSeveralTeams ? 1 : 0) }),
     tails: new TurnQueue({ atOnce: MOST.tails }),
   };
   #isClosed = false;
+  /** The first team that asked, and whether another one did since. */
+  #team: string | undefined;
+  #hasSeveralTeams = false;
 
   /** `spill` is a folder for what does not fit into their memory. */
   constructor(spill: string, clock: Clock) {
@@ -60,10 +64,18 @@ export class KillableEngines {
     await Promise.all([...this.#all].map((one) => one.end(storeClosed())));
   }
 
+  /** Notes who asks a question, whatever answers it. */
+  see({ team }: TurnTaker): void {
+    if (team === SERVICE.team) return;
+    this.#team ??= team;
+    this.#hasSeveralTeams ||= team !== this.#team;
+  }
+
   /** Takes a process, or waits for the turn of who asks. Rejects with the reason of the signal. */
   async take(lane: EngineLane, signal: AbortSignal, asker: TurnTaker): Promise<EngineProcess> {
     signal.throwIfAborted();
     if (this.#isClosed) throw storeClosed();
+    this.see(asker);
     await this.#lanes[lane].enter(asker, signal);
     if (this.#isClosed) {
       this.#lanes[lane].leave(asker);

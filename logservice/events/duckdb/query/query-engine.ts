@@ -217,6 +217,7 @@ export class QueryEngine {
   ) {
     const { projects, memtables, pool, losses, settings } = this.#options;
     const { project, asker = SERVICE, signal } = query;
+    this.#options.engines.see(asker);
     const shared = pool.runnerOf(asker);
     // Both at one moment: events that are flushed meanwhile would be in neither.
     const stored = projects.get(project);
