@@ -616,6 +616,44 @@ t.test("without a verifier it goes on if it is told to", { skip }, async (t) => 
   t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
 });
 
+t.test("a release without .tar.xz, on a machine with xz", { skip }, async (t) => {
+  const { host, run, path } = await world(t);
+  const files = host.releases.get("1.2.3")!;
+  const lines = files.get("RELEASE")!.toString().split("\n");
+  resign(files, lines.filter((line) => !line.endsWith(".tar.xz")).join("\n"), privateKey);
+  const stderr = `${DOWNLOADING.replace(".xz", ".gz")}tool 1.2.3 is installed: /usr/bin/tool\n`;
+  t.same(await run(), { code: 0, stderr });
+  t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+});
+
+t.test("the folders that it made go with it", { skip }, async (t) => {
+  const { host, run, path } = await world(t);
+  const folders = () => readdirSync(path("."), { recursive: true, encoding: "utf8" }).sort();
+  mkdirSync(path("usr/share/man"), { recursive: true });
+  await t.test("when it is removed, also after an upgrade", async (t) => {
+    writeFileSync(path("install.sh"), "");
+    const before = folders();
+    t.equal((await run()).code, 0);
+    host.releases.set("1.3.0", release("1.3.0"));
+    t.equal((await run([], { env: { VERSION: "1.3.0" } })).code, 0);
+    t.equal((await run(["--uninstall"])).code, 0);
+    t.same(folders(), before);
+  });
+  await t.test("when nothing could be installed", async (t) => {
+    const before = folders();
+    host.instead = (at, response) => /\.tar/.test(at) && !!response.writeHead(500).end();
+    t.equal((await run()).code, 1);
+    host.instead = undefined;
+    t.same(folders(), before);
+  });
+  await t.test("but not one that has something of the person", async (t) => {
+    t.equal((await run([], { env: { BINDIR: "deep/er/bin" } })).code, 0);
+    writeFileSync(path("deep/er/bin/own"), "");
+    t.equal((await run(["--uninstall"], { env: { BINDIR: path("deep/er/bin") } })).code, 0);
+    t.same(readdirSync(path("deep"), { recursive: true, encoding: "utf8" }).sort(), ["er", "er/bin", "er/bin/own"]);
+  });
+});
+
 t.test("where it goes", { skip }, async (t) => {
   await t.test("the prefix is not writable: a folder of the person", async (t) => {
     const { run, path } = await world(t);
