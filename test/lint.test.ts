@@ -407,7 +407,7 @@ t.test("packages that need a newer Node than is promised", async (t) => {
     engineFaults({ engines: { node: ">=20.19" }, dependencies }, { packages: { "": {}, ...packages } });
   const wants = (node?: string) => ({ version: "1.2.3", ...(node !== undefined && { engines: { node } }) });
   for (const node of [undefined, "*", ">=20.0.0", "^18 || ^20.19.0 || >=22.12", "20 || >=22", ">= 0.8"])
-    t.same(faults({}, { "node_modules/a": wants(node) }), [], node);
+    t.same(faults({}, { "node_modules/a": wants(node) }), [], node ?? "any");
   for (const node of [">=22", "^20.20.0 || >=22.12", "18 || >=21"]) {
     t.same(
       faults({}, { "node_modules/x/node_modules/@a/b": wants(node) }),
