@@ -536,11 +536,19 @@ unpack() {
     fail "$name cannot be unpacked in $library: $(tail -n 1 "$temporary/errors")" "check that there is room, then run this again"
   new=$staging/${name%"$ending"}
   [ -x "$new/bin/tool" ] || fail "$name has no command" "report it to the project"
-  answer=$("$new/bin/tool" version 2>&1) || fail "tool $version does not run here: $answer" "$with_npm"
+  answer=$("$new/bin/tool" version 2>&1) || cannot_run
   [ "${answer%-pro}" = "$version" ] || fail "the new command says that it is $answer, not $version" "report it to the project"
   # Unquoted: a program and its words.
   # shellcheck disable=SC2086
   (cd "$new" && find . ! -type d -exec $summer {} +) | sed 's/ [ *]\.\// /' | sort -k 2 >"$temporary/files"
+}
+
+cannot_run() {
+  case $answer in
+    # Node needs it since version 26, and a system without a compiler may lack it.
+    *'libatomic.so.1: cannot open'*) fail "this system lacks the library libatomic.so.1, which tool $version needs" "install it as root, then run this again: apt-get install libatomic1, or dnf install libatomic" ;;
+  esac
+  fail "tool $version does not run here: $answer" "$with_npm"
 }
 
 # Whether the version is there as the receipt says, with all its files.

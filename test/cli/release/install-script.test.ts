@@ -292,6 +292,8 @@ const NPM = "  tool runs there on a Node of your own: npm install -g tool\n";
 const NOT_SIGNED = `error: the signature of the release 1.2.3 is wrong
   do not install it; download this script anew, and if it stays so, report it to the project
 `;
+const NO_LIBRARY =
+  "node: error while loading shared libraries: libatomic.so.1: cannot open shared object file: No such file or directory";
 const strangers = { key: generateKeyPairSync("ed25519").privateKey };
 
 const REFUSED: Row[] = [
@@ -516,6 +518,13 @@ const REFUSED: Row[] = [
     name: "an archive that does not run here",
     prepare: releasing({ files: { "bin/tool": "#!/bin/sh\necho no GLIBC_2.28 >&2\nexit 127\n" } }),
     stderr: `${DOWNLOADING}error: tool 1.2.3 does not run here: no GLIBC_2.28\n${NPM}`,
+  },
+  {
+    name: "a system without a library of Node",
+    prepare: releasing({ files: { "bin/tool": `#!/bin/sh\necho '${NO_LIBRARY}' >&2\nexit 127\n` } }),
+    stderr: `${DOWNLOADING}error: this system lacks the library libatomic.so.1, which tool 1.2.3 needs
+  install it as root, then run this again: apt-get install libatomic1, or dnf install libatomic
+`,
   },
   {
     name: "an archive of another version",
