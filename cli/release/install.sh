@@ -631,9 +631,9 @@ write_receipt() {
 # The folders that this run or those before it made.
 list_folders() {
   {
-    awk -F '\t' '$1 ~ /^\.folders\./ { print $2 }' "$temporary/receipt" 2>/dev/null
+    awk -F '\t' '$1 ~ /^\.folders\./ { print $2 }' "$temporary/receipt"
     cat "$temporary/folders"
-  } | sort -u
+  } 2>/dev/null | sort -u
 }
 
 json_text() { printf '%s\n' "$1" | sed 's/[\\"]/\\&/g'; }

@@ -87,7 +87,7 @@ async function live(machine: Machine, root: string, { title, steps }: Day): Prom
   const kept = after.filter((line) => !before.has(line));
   const lost = [...before].filter((line) => !after.includes(line));
   const strange = [
-    ...kept.filter((line) => !LEFT.some(({ path }) => line.startsWith(path))),
+    ...kept.filter((line) => !LEFT.some(({ path }) => line.startsWith(path) || path.startsWith(line))),
     ...lost.map((line) => `gone: ${line}`),
   ];
   for (const { path, what } of LEFT) {

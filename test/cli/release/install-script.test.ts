@@ -645,7 +645,7 @@ t.test("the folders that it made go with it", { skip }, async (t) => {
     t.equal((await run()).code, 0);
     host.releases.set("1.3.0", release("1.3.0"));
     t.equal((await run([], { env: { VERSION: "1.3.0" } })).code, 0);
-    t.equal((await run(["--uninstall"])).code, 0);
+    t.same(await run(["--uninstall"]), { code: 0, stderr: "tool is removed: /usr/bin/tool\n" });
     t.same(folders(), before);
   });
   await t.test("when nothing could be installed", async (t) => {
