@@ -400,3 +400,28 @@ t.test("what reads a clock or waits by itself", async (t) => {
       `${file}: ${text}`,
     );
 });
+
+t.test("packages that need a newer Node than is promised", async (t) => {
+  const { engineFaults } = await load("engines.mjs");
+  const faults = (dependencies: Record<string, string>, packages: Record<string, object> = {}) =>
+    engineFaults({ engines: { node: ">=20.19" }, dependencies }, { packages: { "": {}, ...packages } });
+  const wants = (node?: string) => ({ version: "1.2.3", ...(node !== undefined && { engines: { node } }) });
+  for (const node of [undefined, "*", ">=20.0.0", "^18 || ^20.19.0 || >=22.12", "20 || >=22", ">= 0.8"])
+    t.same(faults({}, { "node_modules/a": wants(node) }), [], node ?? "any");
+  for (const node of [">=22", "^20.20.0 || >=22.12", "18 || >=21"]) {
+    t.same(
+      faults({}, { "node_modules/x/node_modules/@a/b": wants(node) }),
+      [`package-lock.json: @a/b 1.2.3 needs Node ${node}, and package.json promises 20.19.0: keep an older version`],
+      node,
+    );
+  }
+  for (const range of ["~3.1169.0", "3.1169.0", ">=3.1169.2 <3.1170.0"])
+    t.same(faults({ "@aws-sdk/client-s3": range }), [], range);
+  for (const range of ["^3.1169.0", ">=3.1169.0", "3.x", "<3.1300.0 >=3.1169.0", "^4.0.0"])
+    t.match(
+      faults({ "@aws-sdk/client-s3": range }),
+      [/^package\.json: @aws-sdk\/client-s3 .* lets in versions that need a newer Node: write ~\d/],
+      range,
+    );
+  t.same(faults({ "@preact/signals": "^2.11.4" }), []);
+});

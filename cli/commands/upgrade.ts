@@ -3,6 +3,7 @@ import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
 import * as http from "node:http";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
+import * as tls from "node:tls";
 import { fileURLToPath } from "node:url";
 import { visible } from "../../grammar/visible-text.ts";
 import { type Context, EXIT } from "../context.ts";
@@ -59,6 +60,7 @@ async function upgradeRelease(
   const { bundled, library } = installation(context, options);
   // Node 26, which releases bring, has it.
   (http as { setGlobalProxyFromEnv?(): void }).setGlobalProxyFromEnv?.();
+  trustAuthoritiesOfSystem();
   const host: GitHostOptions = {
     origin: bundled.origin,
     token: io.env.GIT_HOST_TOKEN || undefined,
@@ -131,6 +133,19 @@ async function upgradeRelease(
   });
   await finish("installed", `tool ${version} is installed${inPlaceOf(current)}: ${library.command}`);
   return EXIT.ok;
+}
+
+/**
+ * curl and wget, by which install.sh downloads, know the authorities of the system, such as that of a company's proxy. Node has a
+ * list of its own, and reads the system's from 22.19 and 24.5 on.
+ */
+function trustAuthoritiesOfSystem(): void {
+  const { getCACertificates, setDefaultCACertificates } = tls as {
+    getCACertificates?(of: "default" | "system"): string[];
+    setDefaultCACertificates?(certificates: readonly string[]): void;
+  };
+  if (getCACertificates === undefined || setDefaultCACertificates === undefined) return;
+  setDefaultCACertificates([...getCACertificates("default"), ...getCACertificates("system")]);
 }
 
 type Status = "installed" | "current" | "available" | "planned";

@@ -168,6 +168,7 @@ async function replace(
   const receipt: Receipt = {
     ...{ version, edition, kind, platform, origin, command: library.command, folder, files },
     links: links.map(({ path }) => path),
+    ...(library.receipt?.folders !== undefined && { folders: library.receipt.folders }),
     ...(previous !== undefined && {
       previous: { version: previous.version, folder: previous.folder, files: previous.files },
     }),

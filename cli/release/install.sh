@@ -93,8 +93,27 @@ absolute_folders() {
 
 clean() {
   [ -z "$staging" ] || rm -rf "$staging"
-  [ -z "$temporary" ] || rm -rf "$temporary"
   [ -z "$lock" ] || rm -f "$lock"
+  # Those that are empty: nothing was installed.
+  [ ! -f "$temporary/folders" ] || remove_folders <"$temporary/folders"
+  [ -z "$temporary" ] || rm -rf "$temporary"
+}
+
+# make_folder PATH: with those above it. The receipt lists what was not there, so that it goes when tool is removed.
+make_folder() {
+  folder=$1
+  until [ -e "$folder" ] || [ -h "$folder" ]; do
+    printf '%s\n' "$folder"
+    folder=$(dirname "$folder")
+  done | sort >>"$temporary/folders"
+  mkdir -p "$1"
+}
+
+# Removes the folders of stdin, a line each, but for those that have anything in them.
+remove_folders() {
+  sort -r | while IFS= read -r folder; do
+    case $folder in /*) rmdir "$folder" 2>/dev/null ;; esac
+  done
 }
 
 say() { printf '%s\n' "$1" >&2; }
@@ -115,7 +134,7 @@ install_tool() {
   find_unpacker
   choose_folders
   temporary=$(mktemp -d "${TMPDIR:-/tmp}/tool-install.XXXXXX") || fail "there is no room for temporary files in ${TMPDIR:-/tmp}" "set TMPDIR to another folder"
-  mkdir -p "$library" "$bindir" || fail "$library and $bindir cannot be created" "run this as root, or set BINDIR to a folder of yours"
+  { make_folder "$library" && make_folder "$bindir"; } || fail "$library and $bindir cannot be created" "run this as root, or set BINDIR to a folder of yours"
   take_lock
   check_command
   read_release
@@ -473,6 +492,8 @@ read_statement() {
     'tool-release '*) fail "the release $version is of a later kind than this script" "download the script anew: it is one of the files of the release" ;;
     *) fail "the release $version has no statement of its files" "choose another VERSION, and report it to the project" ;;
   esac
+  # The command takes what there is, too.
+  if [ "$ending" = .tar.xz ] && has gzip && ! grep -q '\.tar\.xz$' "$statement"; then ending=.tar.gz unpacker=gzip; fi
   signed=$(awk '$1 == "version" { print $2 }' "$statement")
   [ "$signed" = "$version" ] || fail "version $version was asked for, and what is signed is $signed" "report it to the project and install nothing"
   set -f
@@ -515,11 +536,19 @@ unpack() {
     fail "$name cannot be unpacked in $library: $(tail -n 1 "$temporary/errors")" "check that there is room, then run this again"
   new=$staging/${name%"$ending"}
   [ -x "$new/bin/tool" ] || fail "$name has no command" "report it to the project"
-  answer=$("$new/bin/tool" version 2>&1) || fail "tool $version does not run here: $answer" "$with_npm"
+  answer=$("$new/bin/tool" version 2>&1) || cannot_run
   [ "${answer%-pro}" = "$version" ] || fail "the new command says that it is $answer, not $version" "report it to the project"
   # Unquoted: a program and its words.
   # shellcheck disable=SC2086
   (cd "$new" && find . ! -type d -exec $summer {} +) | sed 's/ [ *]\.\// /' | sort -k 2 >"$temporary/files"
+}
+
+cannot_run() {
+  case $answer in
+    # Node needs it since version 26, and a system without a compiler may lack it.
+    *'libatomic.so.1: cannot open'*) fail "this system lacks the library libatomic.so.1, which tool $version needs" "install it as root, then run this again: apt-get install libatomic1, or dnf install libatomic" ;;
+  esac
+  fail "tool $version does not run here: $answer" "$with_npm"
 }
 
 # Whether the version is there as the receipt says, with all its files.
@@ -556,10 +585,11 @@ switch() {
   fi || fail "$target cannot be written" "check that there is room, then run this again"
   # While the receipt still lists it.
   if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
+  list_share | while IFS=$tab read -r place source; do make_folder "${place%/*}"; done
   write_receipt
   make_link "$to_library/$version/bin/tool" "$command"
   list_share | while IFS=$tab read -r place source; do
-    mkdir -p "${place%/*}" && make_link "$target/$source" "$place"
+    make_link "$target/$source" "$place"
   done
 }
 
@@ -584,6 +614,8 @@ write_receipt() {
     printf '  "command": "%s",\n  "folder": "%s",\n' "$(json_text "$command")" "$(json_text "$target")"
     printf '  "links": ['
     list_share | while IFS=$tab read -r place source; do json_text "$place"; done | sed 's/.*/    "&",/' | listed
+    printf '],\n  "folders": ['
+    list_folders | while IFS= read -r folder; do json_text "$folder"; done | sed 's/.*/    "&",/' | listed
     printf '],\n  "files": {'
     sed 's/^\([0-9a-f]*\) \(.*\)$/    "\2": "\1",/' "$temporary/files" | listed
     printf '}'
@@ -594,6 +626,14 @@ write_receipt() {
     fi
     printf '\n}\n'
   } >"$staging/receipt.json" && mv -f "$staging/receipt.json" "$receipt" || fail "$receipt cannot be written" "check that there is room, then run this again"
+}
+
+# The folders that this run or those before it made.
+list_folders() {
+  {
+    awk -F '\t' '$1 ~ /^\.folders\./ { print $2 }' "$temporary/receipt"
+    cat "$temporary/folders"
+  } 2>/dev/null | sort -u
 }
 
 json_text() { printf '%s\n' "$1" | sed 's/[\\"]/\\&/g'; }
@@ -659,10 +699,12 @@ uninstall_tool() {
     folder=$(receipt_value "$(printf '%s' "${member#.}" | sed 's/files$/folder/')")
     [ "${folder%/*}" != "$library" ] || remove_files "$folder" "$member"
   done
+  folders=$(list_folders)
   rm -f "$receipt"
   clean
-  lock=''
+  lock='' temporary=''
   rmdir "$library" 2>/dev/null || say "left: $library has files that this script did not put there"
+  printf '%s\n' "$folders" | remove_folders
   say "tool is removed: $command"
 }
 

@@ -22,6 +22,8 @@ export interface Receipt extends InstalledVersion {
   readonly command: string;
   /** Symbolic links to the man page and completions. */
   readonly links: readonly string[];
+  /** Folders that were made for it, absolute: they go with it if nothing else is in them. Receipts of older scripts have none. */
+  readonly folders?: readonly string[];
   /** The version before: it stays, as what runs of it still reads its files. */
   readonly previous?: InstalledVersion;
 }
@@ -67,17 +69,22 @@ function parsed(text: string): unknown {
 
 function isReceipt(value: unknown, library: string): value is Receipt {
   if (typeof value !== "object" || value === null) return false;
-  const { receipt, edition, kind, platform, origin, command, links, previous } = value as Record<string, unknown>;
+  const { receipt, edition, kind, platform, origin, command, links, folders, previous } = value as Record<
+    string,
+    unknown
+  >;
   return (
     receipt === 1 &&
     [edition, kind, platform, origin].every((text) => typeof text === "string") &&
     typeof command === "string" &&
     isAbsolute(command) &&
-    (links === undefined || (Array.isArray(links) && links.every((link) => typeof link === "string"))) &&
+    [links, folders].every((paths) => paths === undefined || isTexts(paths)) &&
     isInstalledVersion(value, library) &&
     (previous === undefined || isInstalledVersion(previous, library))
   );
 }
+
+const isTexts = (value: unknown) => Array.isArray(value) && value.every((text) => typeof text === "string");
 
 function isInstalledVersion(value: unknown, library: string): value is InstalledVersion {
   const { version, folder, files } = (value ?? {}) as Record<string, unknown>;

@@ -11,6 +11,7 @@ const checks = [
   ["test/lint/ratchets.mjs"],
   ["test/lint/records-sql.mjs"],
   ["test/lint/costs.mjs"],
+  ["test/lint/engines.mjs"],
   ["test/lint/clocks.mjs"],
 ];
 const failed = checks.filter(

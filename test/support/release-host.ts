@@ -39,13 +39,14 @@ const PROJECT = "/repos/acme/tool";
 /** The project's pages, of which two redirect: to the page of the newest release, and to a file of one. */
 const PAGES = "/acme/tool/releases";
 
-/** Serves releases until the test ends. */
-export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
+/** Serves releases until the test ends; its API at `wantedPort`, which releases that were made for it name, or at any. */
+export async function startReleaseHost(t: Test, wantedPort = 0): Promise<ReleaseHost> {
   const releases: ReleaseHost["releases"] = new Map();
   const requests: ReleaseHost["requests"] = [];
   const serve = async (
     host: string,
     answer: (path: string, response: ServerResponse, request: IncomingMessage) => void,
+    port = 0,
   ) => {
     const tls = { cert: readFileSync(CERTIFICATE), key: readFileSync(fixture("localhost.key.pem")) };
     const server = createServer(tls, (request, response) => {
@@ -54,7 +55,7 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
       requests.push({ host, path, ...(authorization !== undefined && { authorization }) });
       if (state.instead?.(path, response, request) !== true) answer(path, response, request);
     });
-    await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+    await new Promise<void>((done) => server.listen(port, "127.0.0.1", done));
     t.teardown(
       () =>
         new Promise((done) => {
@@ -77,35 +78,39 @@ export async function startReleaseHost(t: Test): Promise<ReleaseHost> {
     const location = `https://127.0.0.1:${filesPort}${path.replace("/releases/assets", "/download")}`;
     response.writeHead(302, { location }).end();
   };
-  const apiPort: number = await serve("api", (path, response) => {
-    if (path === `${PAGES}/latest` && releases.size > 0) {
-      const location = `https://localhost:${apiPort}${PAGES}/tag/v${[...releases.keys()][0]}`;
-      return void response.writeHead(302, { location }).end();
-    }
-    const file = path.replace(PAGES, "").replace(/^\/latest\/download/, `/download/v${[...releases.keys()][0]}`);
-    if (fileOf(file) !== undefined) return redirect(file, response);
-    const match = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
-    const version = match?.[1] ?? [...releases.keys()][0];
-    const files = match === null || version === undefined ? undefined : releases.get(version);
-    if (files === undefined) return void response.writeHead(404).end('{"message":"Not Found"}');
-    const address = `https://localhost:${apiPort}`;
-    const assets = [...files.keys()].map((name, id) => ({
-      url: `${address}${PROJECT}/releases/assets/v${version}/${name}`,
-      id,
-      name,
-      uploader: { login: 'a "b" \\ c', url: `${address}/users/a` },
-      browser_download_url: `${address}/download/v${version}/${name}`,
-    }));
-    const body = {
-      url: `${address}/x`,
-      tag_name: `v${version}`,
-      body: '"assets": [{"name": "RELEASE"}], \\',
-      assets,
-      draft: false,
-    };
-    // In both spellings of JSON.
-    response.end(match![1] === undefined ? JSON.stringify(body, null, 2) : JSON.stringify(body));
-  });
+  const apiPort: number = await serve(
+    "api",
+    (path, response) => {
+      if (path === `${PAGES}/latest` && releases.size > 0) {
+        const location = `https://localhost:${apiPort}${PAGES}/tag/v${[...releases.keys()][0]}`;
+        return void response.writeHead(302, { location }).end();
+      }
+      const file = path.replace(PAGES, "").replace(/^\/latest\/download/, `/download/v${[...releases.keys()][0]}`);
+      if (fileOf(file) !== undefined) return redirect(file, response);
+      const match = /^\/releases\/(?:latest|tags\/v(.+))$/.exec(path);
+      const version = match?.[1] ?? [...releases.keys()][0];
+      const files = match === null || version === undefined ? undefined : releases.get(version);
+      if (files === undefined) return void response.writeHead(404).end('{"message":"Not Found"}');
+      const address = `https://localhost:${apiPort}`;
+      const assets = [...files.keys()].map((name, id) => ({
+        url: `${address}${PROJECT}/releases/assets/v${version}/${name}`,
+        id,
+        name,
+        uploader: { login: 'a "b" \\ c', url: `${address}/users/a` },
+        browser_download_url: `${address}/download/v${version}/${name}`,
+      }));
+      const body = {
+        url: `${address}/x`,
+        tag_name: `v${version}`,
+        body: '"assets": [{"name": "RELEASE"}], \\',
+        assets,
+        draft: false,
+      };
+      // In both spellings of JSON.
+      response.end(match![1] === undefined ? JSON.stringify(body, null, 2) : JSON.stringify(body));
+    },
+    wantedPort,
+  );
   const state: ReleaseHost = {
     origin: `https://localhost:${apiPort}${PROJECT}`,
     pages: `https://localhost:${apiPort}`,

@@ -292,6 +292,8 @@ const NPM = "  tool runs there on a Node of your own: npm install -g tool\n";
 const NOT_SIGNED = `error: the signature of the release 1.2.3 is wrong
   do not install it; download this script anew, and if it stays so, report it to the project
 `;
+const NO_LIBRARY =
+  "node: error while loading shared libraries: libatomic.so.1: cannot open shared object file: No such file or directory";
 const strangers = { key: generateKeyPairSync("ed25519").privateKey };
 
 const REFUSED: Row[] = [
@@ -518,6 +520,13 @@ const REFUSED: Row[] = [
     stderr: `${DOWNLOADING}error: tool 1.2.3 does not run here: no GLIBC_2.28\n${NPM}`,
   },
   {
+    name: "a system without a library of Node",
+    prepare: releasing({ files: { "bin/tool": `#!/bin/sh\necho '${NO_LIBRARY}' >&2\nexit 127\n` } }),
+    stderr: `${DOWNLOADING}error: this system lacks the library libatomic.so.1, which tool 1.2.3 needs
+  install it as root, then run this again: apt-get install libatomic1, or dnf install libatomic
+`,
+  },
+  {
     name: "an archive of another version",
     prepare: releasing({ files: { "bin/tool": command("1.2.2") } }),
     stderr: `${DOWNLOADING}error: the new command says that it is 1.2.2-pro, not 1.2.3\n  report it to the project\n`,
@@ -614,6 +623,44 @@ t.test("without a verifier it goes on if it is told to", { skip }, async (t) => 
   t.match(stderr, /^warning: the signature of the release is not verified, only the sums that it names\n/);
   t.equal(code, 0);
   t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+});
+
+t.test("a release without .tar.xz, on a machine with xz", { skip }, async (t) => {
+  const { host, run, path } = await world(t);
+  const files = host.releases.get("1.2.3")!;
+  const lines = files.get("RELEASE")!.toString().split("\n");
+  resign(files, lines.filter((line) => !line.endsWith(".tar.xz")).join("\n"), privateKey);
+  const stderr = `${DOWNLOADING.replace(".xz", ".gz")}tool 1.2.3 is installed: /usr/bin/tool\n`;
+  t.same(await run(), { code: 0, stderr });
+  t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+});
+
+t.test("the folders that it made go with it", { skip }, async (t) => {
+  const { host, run, path } = await world(t);
+  const folders = () => readdirSync(path("."), { recursive: true, encoding: "utf8" }).sort();
+  mkdirSync(path("usr/share/man"), { recursive: true });
+  await t.test("when it is removed, also after an upgrade", async (t) => {
+    writeFileSync(path("install.sh"), "");
+    const before = folders();
+    t.equal((await run()).code, 0);
+    host.releases.set("1.3.0", release("1.3.0"));
+    t.equal((await run([], { env: { VERSION: "1.3.0" } })).code, 0);
+    t.same(await run(["--uninstall"]), { code: 0, stderr: "tool is removed: /usr/bin/tool\n" });
+    t.same(folders(), before);
+  });
+  await t.test("when nothing could be installed", async (t) => {
+    const before = folders();
+    host.instead = (at, response) => /\.tar/.test(at) && !!response.writeHead(500).end();
+    t.equal((await run()).code, 1);
+    host.instead = undefined;
+    t.same(folders(), before);
+  });
+  await t.test("but not one that has something of the person", async (t) => {
+    t.equal((await run([], { env: { BINDIR: "deep/er/bin" } })).code, 0);
+    writeFileSync(path("deep/er/bin/own"), "");
+    t.equal((await run(["--uninstall"], { env: { BINDIR: path("deep/er/bin") } })).code, 0);
+    t.same(readdirSync(path("deep"), { recursive: true, encoding: "utf8" }).sort(), ["er", "er/bin", "er/bin/own"]);
+  });
 });
 
 t.test("where it goes", { skip }, async (t) => {

@@ -15,6 +15,7 @@ import {
   writeFileSync,
 } from "node:fs";
 import { dirname, join } from "node:path";
+import * as tls from "node:tls";
 import t from "tap";
 import upgradeSchema from "../../../cli/output/schemas/upgrade.schema.json" with { type: "json" };
 import { fillInstaller } from "../../../cli/release/installer.ts";
@@ -230,6 +231,33 @@ t.test("to the newest, to an older one, and back", { skip }, async (t) => {
     previous: { version: "1.2.3", folder: path("usr/lib/tool/1.2.3") },
   });
   t.same(Object.keys(receipt.files), ["bin/tool", "lib/a.js", "share/man/man1/tool.1"]);
+});
+
+const readsSystem = "setDefaultCACertificates" in tls;
+
+t.test(
+  "an authority that the system knows and Node does not",
+  { skip: skip || (readsSystem ? false : "this Node does not read the system's authorities") },
+  async (t) => {
+    const { upgrade } = await world(t);
+    const own = { NODE_EXTRA_CA_CERTS: "" };
+    const unknown = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: "/dev/null" } });
+    t.equal(unknown.code, 1);
+    t.match(unknown.stderr, /^error: the download of .* failed: /);
+    const known = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: CERTIFICATE } });
+    t.match(known, { stdout: "tool 1.3.0 can be installed: tool upgrade\n", stderr: "" });
+  },
+);
+
+t.test("folders that were made for it stay in the receipt", { skip }, async (t) => {
+  const { upgrade, path } = await world(t);
+  const receipt = () => JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8"));
+  const folders = [path("usr/bin"), path("usr/lib")];
+  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...receipt(), folders }));
+  t.equal((await upgrade()).code, 0);
+  t.same(receipt().folders, folders);
+  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...receipt(), folders: "/" }));
+  t.match(await upgrade(), { code: 1, stderr: /receipt\.json is damaged/ });
 });
 
 /** As the command of an installed version would, by its own parts: the small archives have no bundles. */
