@@ -229,6 +229,8 @@ choose_folders() {
 folders_of() {
   bindir=$1
   case $bindir in /*) ;; *) bindir=$(pwd)/$bindir ;; esac
+  # The receipt and the lists here have a line for each path.
+  case $bindir in *[[:cntrl:]]*) fail "the path of the command's folder has a line end or another control character" "set BINDIR to another folder" ;; esac
   while :; do case $bindir in ?*/) bindir=${bindir%/} ;; *) break ;; esac done
   # A relative link in a folder that is a link itself would begin somewhere else.
   case $bindir in
@@ -403,6 +405,14 @@ read_release() {
 # line end in it. Fails within what is not JSON.
 json_values() {
   awk '
+    # Slashes, quotes and backslashes alone: of what is read here nothing else is escaped.
+    function unescaped(value,  all) {
+      while (match(value, /\\["\\\/]/)) {
+        all = all substr(value, 1, RSTART - 1) substr(value, RSTART + 1, 1)
+        value = substr(value, RSTART + 2)
+      }
+      return all value
+    }
     function path(  i, all) {
       for (i = 1; i <= depth; i++) all = all "." (type[i] == "[" ? at[i] : key[i])
       return all
@@ -420,8 +430,7 @@ json_values() {
         else if (first == "\"") {
           if (!match(text, /^"([^"\\]|\\.)*"/)) exit wrong = 1
           size = RLENGTH
-          value = substr(text, 2, size - 2)
-          gsub(/\\\//, "/", value)
+          value = unescaped(substr(text, 2, size - 2))
           if (is_key) key[depth] = value; else print path() "\t" value
         } else {
           if (!match(text, /^[-+.0-9A-Za-z]+/)) exit wrong = 1
@@ -553,7 +562,7 @@ switch() {
       mv "$target" "$staging/old" && mv "$staging/copy/${new##*/}" "$target"
   else
     mv "$new" "$target"
-  fi || fail "$target cannot be written" "check that there is room, then run this again"
+  fi && on_disk "$target" || fail "$target cannot be written" "check that there is room, then run this again"
   # While the receipt still lists it.
   if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
   write_receipt
@@ -561,6 +570,13 @@ switch() {
   list_share | while IFS=$tab read -r place source; do
     mkdir -p "${place%/*}" && make_link "$target/$source" "$place"
   done
+}
+
+# Waits until a folder is on the disk: after a power cut the link could be the new one, and the files that it leads to empty.
+on_disk() {
+  has sync || return 0
+  # Some take no files: they write all that there is.
+  find "$1" ! -type l -exec sync {} + 2>/dev/null || sync
 }
 
 # The version before this one stays until the next: what runs of it still reads its files. Sets previous, the folder of it,
