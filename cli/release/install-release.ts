@@ -321,7 +321,7 @@ function shareLinks(library: Library, folder: string): { readonly path: string; 
     .map(([place, source]) => ({ path: join(prefix, place), target: join(folder, source) }))
     .filter(({ path, target }) => {
       const isOurs = linkTarget(path)?.startsWith(`${library.folder}${sep}`) ?? false;
-      return existsSync(target) && (isOurs || lstatSync(path, { throwIfNoEntry: false }) === undefined);
+      return existsSync(target) && (isOurs || tried(() => lstatSync(path)) !== undefined);
     });
 }
 

@@ -65,6 +65,8 @@ prepare() {
   trap clean EXIT
   # No program that is started here needs to see it.
   token=${GIT_HOST_TOKEN-}
+  # Of a list of files, a statement or a signature. The archive's size is signed.
+  most_bytes=4194304
   unset GIT_HOST_TOKEN
   case $ORIGIN in
     https://*) ;;
@@ -339,7 +341,7 @@ request_by_curl() {
   {
     [ -z "$bearer" ] || printf 'header = "Authorization: Bearer %s"\n' "$bearer"
     [ -z "$3" ] || printf 'header = "Accept: %s"\n' "$3"
-  } | curl -q --config - --globoff $show --proto =https --max-redirs 0 --connect-timeout 30 --speed-limit 1 --speed-time 60 --retry 2 \
+  } | limited curl -q --config - --globoff $show --proto =https --max-redirs 0 --connect-timeout 30 --speed-limit 1 --speed-time 60 --retry 2 \
     --user-agent tool-install --output "$2" --write-out '%{http_code} %{redirect_url}\n' "$1" >"$temporary/answer" 2>&3 || broken "$1"
   read -r status location <"$temporary/answer"
 }
@@ -351,7 +353,7 @@ request_by_wget() {
     [ -z "$bearer" ] || printf 'header = Authorization: Bearer %s\n' "$bearer"
     [ -z "$3" ] || printf 'header = Accept: %s\n' "$3"
   } >"$temporary/wgetrc"
-  wget --config="$temporary/wgetrc" -nv --server-response --check-certificate --no-netrc --max-redirect=0 --timeout=60 --tries=2 \
+  limited wget --config="$temporary/wgetrc" -nv --server-response --check-certificate --no-netrc --max-redirect=0 --timeout=60 --tries=2 \
     --user-agent=tool-install -O "$2" "$1" 2>"$temporary/errors"
   ended=$?
   status=$(awk '$1 ~ /^HTTP\// { status = $2 } END { print status }' "$temporary/errors")
@@ -359,6 +361,16 @@ request_by_wget() {
   # 8: the server answered with an error, or a redirect.
   case $ended in 0 | 8) ;; *) broken "$1" ;; esac
   [ -n "$status" ] || broken "$1"
+}
+
+# limited COMMAND...: with files of little more than $most_bytes at most, as an answer may be without end. Blocks are 512 bytes,
+# those of bash 1,024.
+limited() {
+  (
+    trap '' XFSZ 2>/dev/null
+    case $(ulimit -f) in unlimited) ulimit -f $((most_bytes / 512 + 128)) ;; esac
+    "$@"
+  )
 }
 
 broken() {
@@ -504,6 +516,7 @@ not_signed() {
 download_archive() {
   say "downloading $name ($((bytes / 1000000)) MB)"
   if [ -t 2 ]; then progress=1; fi
+  most_bytes=$bytes
   asset "$name" "$temporary/$name"
   progress=0
   got=$(wc -c <"$temporary/$name")
