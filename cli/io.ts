@@ -26,6 +26,8 @@ export interface Io {
   exitNow(code: number): never;
   /** From now on only the owner can read the files and folders that this process and its children create. */
   keepFilesPrivate(): void;
+  /** From now on everybody can read the files and folders that this process and its children create, and only the owner change them. */
+  keepFilesPublic(): void;
   /** Whether a parent process opened an IPC channel that is still open. */
   hasParent(): boolean;
   /** Sends a message to a parent process that opened an IPC channel. */
@@ -85,6 +87,7 @@ export function processIo(): Io {
     askHidden: (question) => hiddenLine(hiddenTerminal(), question, systemClock),
     exitNow: (code) => process.exit(code),
     keepFilesPrivate: () => void process.umask(0o077),
+    keepFilesPublic: () => void process.umask(0o022),
     hasParent: () => process.connected === true,
     notifyParent: (message) => process.send?.(message),
     onParentGone(listener) {

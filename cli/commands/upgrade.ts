@@ -57,6 +57,9 @@ async function upgradeRelease(
   const target = options.target === undefined ? undefined : withoutEdition(options.target);
   if (target !== undefined && !isVersion(target))
     return context.misuse(`${JSON.stringify(options.target)} is not a version`, "write it as 1.2.3");
+  // A receipt is read line by line by install.sh.
+  if (/\p{Cc}/u.test(options.prefix ?? ""))
+    return context.misuse("--prefix has a line end or another control character", "choose another folder");
   const { bundled, library } = installation(context, options);
   // Node 26, which releases bring, has it.
   (http as { setGlobalProxyFromEnv?(): void }).setGlobalProxyFromEnv?.();
@@ -88,7 +91,8 @@ async function upgradeRelease(
     );
     return EXIT.failed;
   }
-  const file = archiveFor(await fetchStatement(release, bundled.keys, host), bundled);
+  const env = programEnv(io.env);
+  const file = archiveFor(await fetchStatement(release, bundled.keys, host), bundled, env);
   if (order < 0) await context.say(`${version} is older than ${current}, which is replaced by it`);
   if (options["dry-run"]) {
     const download = `${file.name}, ${byteSize(file.bytes)}`;
@@ -96,12 +100,13 @@ async function upgradeRelease(
     return EXIT.ok;
   }
   checkWritable(library);
+  // As install.sh does: an installation for all is read by all, whatever the person keeps files like.
+  io.keepFilesPublic();
   mkdirSync(library.folder, { recursive: true });
   await withUpgradeLock(library.folder, async () => {
     // Another process may have been at work until now.
     const { library } = installation(context, options);
     const changed = library.receipt === undefined ? [] : changedFiles(library.receipt);
-    const { GIT_HOST_TOKEN: _, ...env } = io.env;
     let phase = "";
     const begin = (next: string) => {
       if (phase !== "") report({ kind: "end", phase });
@@ -110,7 +115,7 @@ async function upgradeRelease(
     };
     const onBytes = (bytes: number) =>
       report({ kind: "note", phase, text: `${byteSize(bytes)} of ${byteSize(file.bytes)}`, isDetail: true });
-    await installRelease(
+    const unlinked = await installRelease(
       library,
       { ...bundled, version, file },
       {
@@ -124,6 +129,7 @@ async function upgradeRelease(
       },
     );
     begin("");
+    for (const { path, reason } of unlinked) await context.say(`${path} stays as it is: ${reason}`);
     if (changed.length > 0) {
       const { folder } = library.receipt!;
       await context.say(
@@ -204,10 +210,20 @@ function readBundled(lib: string): BundledRelease | undefined {
   return existsSync(path) ? JSON.parse(readFileSync(path, "utf8")) : undefined;
 }
 
+/** The environment of the programs that are run: none needs the token, and programs of the folder that this is called in are not meant. */
+function programEnv({ GIT_HOST_TOKEN: _, ...env }: Readonly<Record<string, string | undefined>>) {
+  const folders = (env.PATH ?? "").split(":").filter((folder) => folder.startsWith("/"));
+  return { ...env, PATH: folders.join(":") || "/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin" };
+}
+
 /** The archive for this machine: the smaller one, if xz is there to unpack it. */
-function archiveFor({ version, files }: ReleaseStatement, { edition, platform, kind }: BundledRelease): ReleaseFile {
+function archiveFor(
+  { version, files }: ReleaseStatement,
+  { edition, platform, kind }: BundledRelease,
+  env: NodeJS.ProcessEnv,
+): ReleaseFile {
   const fits = files.filter((file) => file.edition === edition && file.system === platform && file.kind === kind);
-  const hasXz = spawnSync("xz", ["--version"], { stdio: "ignore" }).status === 0;
+  const hasXz = spawnSync("xz", ["--version"], { env, stdio: "ignore" }).status === 0;
   const ending = (end: string) => fits.find(({ name }) => name.endsWith(end));
   const file = (hasXz ? ending(".tar.xz") : undefined) ?? ending(".tar.gz");
   if (file !== undefined) return file;

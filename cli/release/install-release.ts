@@ -1,10 +1,14 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import {
+  closeSync,
+  copyFileSync,
   createReadStream,
   existsSync,
+  fsync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
+  openSync,
   readdirSync,
   renameSync,
   rmdirSync,
@@ -15,6 +19,7 @@ import {
 import { basename, dirname, join, relative, sep } from "node:path";
 import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
+import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
 import { ReleaseError } from "./error.ts";
 import { type Library, linkedFolder, linkTarget, linkText, sumOf } from "./library.ts";
@@ -48,14 +53,20 @@ const NEW = ".new.";
 /**
  * Installs a version beside the one that is there, under the library's lock. The command works after each step: it is the old
  * one until its link is renamed, then the new one. If the new one does not answer, the old one is back. Throws a
- * `ReleaseError`; nothing is changed then. The version before stays, the one before that goes.
+ * `ReleaseError`; nothing is changed then. The version before stays, the one before that goes. Resolves to the links of the
+ * man page and completions that could not be made.
  */
-export async function installRelease(library: Library, wanted: NewVersion, installing: Installing): Promise<void> {
+export async function installRelease(
+  library: Library,
+  wanted: NewVersion,
+  installing: Installing,
+): Promise<readonly Unlinked[]> {
   const { step, signal } = installing;
-  removeLeft(library);
-  step("make a folder for it");
-  const staging = mkdtempSync(join(library.folder, NEW));
+  let staging: string | undefined;
   try {
+    removeLeft(library);
+    step("make a folder for it");
+    staging = mkdtempSync(join(library.folder, NEW));
     const archive = join(staging, wanted.file.name);
     step("download");
     await installing.download(archive);
@@ -66,11 +77,44 @@ export async function installRelease(library: Library, wanted: NewVersion, insta
     const folder = join(unpacked, wanted.file.name.replace(/\.tar\.[gx]z$/, ""));
     await checkAnswer(join(folder, "bin/tool"), wanted.version, installing);
     signal.throwIfAborted();
-    await replace(library, wanted, folder, { ...installing, staging });
+    step("write it to the disk");
+    await flushTree(folder);
+    return await replace(library, wanted, folder, { ...installing, staging });
   } catch (error) {
     throw explained(error, library);
   } finally {
-    rmSync(staging, { recursive: true, force: true });
+    const left = staging;
+    // What cannot be removed now goes with the next run.
+    if (left !== undefined) tried(() => rmSync(left, { recursive: true, force: true }));
+  }
+}
+
+/** A link that could not be made, and why. */
+interface Unlinked {
+  readonly path: string;
+  readonly reason: string;
+}
+
+/** Enough for the journal of a file system to write several at once. */
+const FLUSHED_AT_ONCE = 32;
+
+/**
+ * Waits until what is in a folder is on the disk: after a power cut the link, which is renamed later, could be the new one and
+ * the files that it leads to empty.
+ */
+async function flushTree(folder: string): Promise<void> {
+  const below = readdirSync(folder, { recursive: true, encoding: "utf8" }).map((path) => join(folder, path));
+  const paths = [...below, folder].filter((path) => !lstatSync(path).isSymbolicLink());
+  for (let at = 0; at < paths.length; at += FLUSHED_AT_ONCE)
+    await Promise.all(paths.slice(at, at + FLUSHED_AT_ONCE).map(flush));
+}
+
+async function flush(path: string): Promise<void> {
+  const file = openSync(path, "r");
+  try {
+    await promisify(fsync)(file);
+  } finally {
+    closeSync(file);
   }
 }
 
@@ -148,7 +192,7 @@ async function replace(
   wanted: NewVersion,
   unpacked: string,
   installing: Installing & { readonly staging: string },
-): Promise<void> {
+): Promise<readonly Unlinked[]> {
   const { step, staging } = installing;
   const { version, edition, kind, platform, origin } = wanted;
   const folder = join(library.folder, version);
@@ -157,51 +201,80 @@ async function replace(
   const previous =
     versions.find((it) => it.folder === linked && it.folder !== folder) ?? versions.find((it) => it.folder !== folder);
   const files = sumsOf(unpacked);
-  if (existsSync(folder)) {
-    // The version before, or one of a run that was killed: the command is in another one.
-    step("move the folder that is in its place");
-    renameSync(folder, join(staging, "old"));
-  }
-  step("move it to its place");
-  renameSync(unpacked, folder);
-  const links = shareLinks(library, folder);
-  const receipt: Receipt = {
-    ...{ version, edition, kind, platform, origin, command: library.command, folder, files },
-    links: links.map(({ path }) => path),
-    ...(library.receipt?.folders !== undefined && { folders: library.receipt.folders }),
-    ...(previous !== undefined && {
-      previous: { version: previous.version, folder: previous.folder, files: previous.files },
-    }),
-  };
-  // While the receipt still lists it.
-  for (const outdated of versions.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
-    step("remove the version before the last");
-    removeVersion(outdated);
-  }
-  // Before the link: what is there can be removed by it, whichever of both the command is.
-  step("write the receipt");
-  writeReceipt(library, receipt);
+  const receiptFile = join(library.folder, "receipt.json");
+  const old = { folder: join(staging, "old"), receipt: join(staging, "receipt.json"), link: join(staging, "link") };
   const before = linkTarget(library.command);
-  step("link the command");
-  mkdirSync(dirname(library.command), { recursive: true });
-  replaceLink(library.command, linkText(library, folder));
+  // Made now, as going back may find no room.
+  if (library.receipt !== undefined) copyFileSync(receiptFile, old.receipt);
+  if (before !== undefined) symlinkSync(before, old.link);
+  const undo: (() => void)[] = [];
+  let links: ReturnType<typeof shareLinks> = [];
   try {
+    if (existsSync(folder)) {
+      // The version before, or one of a run that was killed: the command is in another one.
+      step("move the folder that is in its place");
+      renameSync(folder, old.folder);
+      undo.unshift(() => renameSync(old.folder, folder));
+    }
+    step("move it to its place");
+    renameSync(unpacked, folder);
+    // The staging folder goes with it.
+    undo.unshift(() => renameSync(folder, join(staging, "refused")));
+    await flush(library.folder);
+    links = shareLinks(library, folder);
+    const receipt: Receipt = {
+      ...{ version, edition, kind, platform, origin, command: library.command, folder, files },
+      links: links.map(({ path }) => path),
+      ...(library.receipt?.folders !== undefined && { folders: library.receipt.folders }),
+      ...(previous !== undefined && {
+        previous: { version: previous.version, folder: previous.folder, files: previous.files },
+      }),
+    };
+    // While the receipt still lists it.
+    for (const outdated of versions.filter((it) => it.folder !== folder && it.folder !== previous?.folder)) {
+      step("remove the version before the last");
+      removeVersion(outdated);
+    }
+    // Before the link: what is there can be removed by it, whichever of both the command is.
+    step("write the receipt");
+    undo.unshift(() =>
+      library.receipt === undefined ? rmSync(receiptFile, { force: true }) : renameSync(old.receipt, receiptFile),
+    );
+    writeReceipt(staging, receiptFile, receipt);
+    step("link the command");
+    mkdirSync(dirname(library.command), { recursive: true });
+    undo.unshift(() =>
+      before === undefined ? rmSync(library.command, { force: true }) : restoreLink(library, before, old.link),
+    );
+    replaceLink(library.command, linkText(library, folder));
     step("ask the command");
     await checkAnswer(library.command, version, installing);
   } catch (error) {
-    if (before === undefined) rmSync(library.command);
-    else replaceLink(library.command, before);
-    if (library.receipt === undefined) rmSync(join(library.folder, "receipt.json"));
-    else writeReceipt(library, library.receipt);
-    // The staging folder goes with it.
-    renameSync(folder, join(staging, "refused"));
-    if (existsSync(join(staging, "old"))) renameSync(join(staging, "old"), folder);
+    for (const back of undo) tried(back);
     throw error;
   }
-  for (const { path, target } of links) {
+  return links.flatMap(({ path, target }) => {
     step("link the man page and completions");
-    mkdirSync(dirname(path), { recursive: true });
-    replaceLink(path, target);
+    const error = tried(() => {
+      mkdirSync(dirname(path), { recursive: true });
+      replaceLink(path, target);
+    });
+    return error === undefined ? [] : [{ path, reason: diskReason(error) ?? error.message }];
+  });
+}
+
+/** Renames the link that was made for it; on another file system than the library's the command gets a new one. */
+function restoreLink({ command }: Library, target: string, kept: string): void {
+  if (tried(() => renameSync(kept, command)) !== undefined) replaceLink(command, target);
+}
+
+/** The error with which some work ends, if it does. */
+function tried(work: () => void): Error | undefined {
+  try {
+    work();
+    return undefined;
+  } catch (error) {
+    return error as Error;
   }
 }
 
@@ -219,10 +292,10 @@ function sumsOf(folder: string): Record<string, string> {
   return Object.fromEntries(files.map((path) => [path.split(sep).join("/"), sumOf(join(folder, path))!]));
 }
 
-function writeReceipt({ folder }: Library, receipt: Receipt): void {
-  const path = join(folder, `${NEW}receipt`);
-  writeFileSync(path, receiptText(receipt), { mode: 0o644 });
-  renameSync(path, join(folder, "receipt.json"));
+function writeReceipt(staging: string, path: string, receipt: Receipt): void {
+  const beside = join(staging, "receipt.new.json");
+  writeFileSync(beside, receiptText(receipt), { mode: 0o644 });
+  renameSync(beside, path);
 }
 
 /** By rename, so that there is always one. */
@@ -249,7 +322,7 @@ function shareLinks(library: Library, folder: string): { readonly path: string; 
     .map(([place, source]) => ({ path: join(prefix, place), target: join(folder, source) }))
     .filter(({ path, target }) => {
       const isOurs = linkTarget(path)?.startsWith(`${library.folder}${sep}`) ?? false;
-      return existsSync(target) && (isOurs || lstatSync(path, { throwIfNoEntry: false }) === undefined);
+      return existsSync(target) && (isOurs || tried(() => lstatSync(path)) !== undefined);
     });
 }
 
@@ -274,13 +347,23 @@ function removeVersion({ folder, files }: InstalledVersion): void {
 
 /** Errors of the disk, in words. */
 function explained(error: unknown, { folder }: Library): unknown {
-  const { code } = error as NodeJS.ErrnoException;
-  if (code !== "ENOSPC" && code !== "EDQUOT" && code !== "EFBIG") return error;
-  return new ReleaseError(
-    `there is no room in ${folder}`,
-    "make some, then run this again; the version that was there stays",
-    {
-      cause: error,
-    },
-  );
+  const reason = diskReason(error);
+  if (reason === undefined) return error;
+  const stays = "then run this again; the version that was there stays";
+  return reason === NO_ROOM
+    ? new ReleaseError(`there is no room in ${folder}`, `make some, ${stays}`, { cause: error })
+    : new ReleaseError(`${folder} cannot be changed: ${reason}`, `check the disk, ${stays}`, { cause: error });
+}
+
+const NO_ROOM = "there is no room";
+/** Calls that fail for reasons of their own, with words of their own. */
+const OF_OTHERS = /^(?:connect|read|spawn|kill|getaddrinfo)/;
+
+/** Why a call of the file system failed; undefined if the error is another one. */
+function diskReason(error: unknown): string | undefined {
+  const { code, syscall } = error as NodeJS.ErrnoException;
+  if (code === "ENOSPC" || code === "EDQUOT" || code === "EFBIG") return NO_ROOM;
+  return code === undefined || syscall === undefined || OF_OTHERS.test(syscall)
+    ? undefined
+    : `${syscall} failed (${code})`;
 }

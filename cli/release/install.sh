@@ -65,6 +65,8 @@ prepare() {
   trap clean EXIT
   # No program that is started here needs to see it.
   token=${GIT_HOST_TOKEN-}
+  # Of a list of files, a statement or a signature. The archive's size is signed.
+  most_bytes=4194304
   unset GIT_HOST_TOKEN
   case $ORIGIN in
     https://*) ;;
@@ -248,6 +250,8 @@ choose_folders() {
 folders_of() {
   bindir=$1
   case $bindir in /*) ;; *) bindir=$(pwd)/$bindir ;; esac
+  # The receipt and the lists here have a line for each path.
+  case $bindir in *[[:cntrl:]]*) fail "the path of the command's folder has a line end or another control character" "set BINDIR to another folder" ;; esac
   while :; do case $bindir in ?*/) bindir=${bindir%/} ;; *) break ;; esac done
   # A relative link in a folder that is a link itself would begin somewhere else.
   case $bindir in
@@ -356,7 +360,7 @@ request_by_curl() {
   {
     [ -z "$bearer" ] || printf 'header = "Authorization: Bearer %s"\n' "$bearer"
     [ -z "$3" ] || printf 'header = "Accept: %s"\n' "$3"
-  } | curl -q --config - --globoff $show --proto =https --max-redirs 0 --connect-timeout 30 --speed-limit 1 --speed-time 60 --retry 2 \
+  } | limited curl -q --config - --globoff $show --proto =https --max-redirs 0 --connect-timeout 30 --speed-limit 1 --speed-time 60 --retry 2 \
     --user-agent tool-install --output "$2" --write-out '%{http_code} %{redirect_url}\n' "$1" >"$temporary/answer" 2>&3 || broken "$1"
   read -r status location <"$temporary/answer"
 }
@@ -368,7 +372,7 @@ request_by_wget() {
     [ -z "$bearer" ] || printf 'header = Authorization: Bearer %s\n' "$bearer"
     [ -z "$3" ] || printf 'header = Accept: %s\n' "$3"
   } >"$temporary/wgetrc"
-  wget --config="$temporary/wgetrc" -nv --server-response --check-certificate --no-netrc --max-redirect=0 --timeout=60 --tries=2 \
+  limited wget --config="$temporary/wgetrc" -nv --server-response --check-certificate --no-netrc --max-redirect=0 --timeout=60 --tries=2 \
     --user-agent=tool-install -O "$2" "$1" 2>"$temporary/errors"
   ended=$?
   status=$(awk '$1 ~ /^HTTP\// { status = $2 } END { print status }' "$temporary/errors")
@@ -376,6 +380,16 @@ request_by_wget() {
   # 8: the server answered with an error, or a redirect.
   case $ended in 0 | 8) ;; *) broken "$1" ;; esac
   [ -n "$status" ] || broken "$1"
+}
+
+# limited COMMAND...: with files of little more than $most_bytes at most, as an answer may be without end. Blocks are 512 bytes,
+# those of bash 1,024.
+limited() {
+  (
+    trap '' XFSZ 2>/dev/null
+    case $(ulimit -f) in unlimited) ulimit -f $((most_bytes / 512 + 128)) ;; esac
+    "$@"
+  )
 }
 
 broken() {
@@ -422,6 +436,14 @@ read_release() {
 # line end in it. Fails within what is not JSON.
 json_values() {
   awk '
+    # Slashes, quotes and backslashes alone: of what is read here nothing else is escaped.
+    function unescaped(value,  all) {
+      while (match(value, /\\["\\\/]/)) {
+        all = all substr(value, 1, RSTART - 1) substr(value, RSTART + 1, 1)
+        value = substr(value, RSTART + 2)
+      }
+      return all value
+    }
     function path(  i, all) {
       for (i = 1; i <= depth; i++) all = all "." (type[i] == "[" ? at[i] : key[i])
       return all
@@ -439,8 +461,7 @@ json_values() {
         else if (first == "\"") {
           if (!match(text, /^"([^"\\]|\\.)*"/)) exit wrong = 1
           size = RLENGTH
-          value = substr(text, 2, size - 2)
-          gsub(/\\\//, "/", value)
+          value = unescaped(substr(text, 2, size - 2))
           if (is_key) key[depth] = value; else print path() "\t" value
         } else {
           if (!match(text, /^[-+.0-9A-Za-z]+/)) exit wrong = 1
@@ -516,6 +537,7 @@ not_signed() {
 download_archive() {
   say "downloading $name ($((bytes / 1000000)) MB)"
   if [ -t 2 ]; then progress=1; fi
+  most_bytes=$bytes
   asset "$name" "$temporary/$name"
   progress=0
   got=$(wc -c <"$temporary/$name")
@@ -582,7 +604,7 @@ switch() {
       mv "$target" "$staging/old" && mv "$staging/copy/${new##*/}" "$target"
   else
     mv "$new" "$target"
-  fi || fail "$target cannot be written" "check that there is room, then run this again"
+  fi && on_disk "$target" || fail "$target cannot be written" "check that there is room, then run this again"
   # While the receipt still lists it.
   if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
   list_share | while IFS=$tab read -r place source; do make_folder "${place%/*}"; done
@@ -591,6 +613,13 @@ switch() {
   list_share | while IFS=$tab read -r place source; do
     make_link "$target/$source" "$place"
   done
+}
+
+# Waits until a folder is on the disk: after a power cut the link could be the new one, and the files that it leads to empty.
+on_disk() {
+  has sync || return 0
+  # Some take no files: they write all that there is.
+  find "$1" ! -type l -exec sync {} + 2>/dev/null || sync
 }
 
 # The version before this one stays until the next: what runs of it still reads its files. Sets previous, the folder of it,

@@ -2,6 +2,7 @@
 //
 //   node test/loop/ci.mjs [options]
 //   --node24=FILE  a Node 24, for the files of test/loop/node24.json
+//   --package=DIR  what test/loop/package.mjs --prepare has installed, for its tests of the package for npm
 //   --out=DIR      keep the TAP output of each run, for test/loop/rows.mjs
 //   --record       write what each run took to test/loop/cost.json; on an idle machine
 //
@@ -14,6 +15,7 @@ import { fileURLToPath } from "node:url";
 import { argumentsOf } from "./arguments.mjs";
 import { recordCosts } from "./cost.mjs";
 import { judge, listedIn } from "./flaky.mjs";
+import { packageRuns } from "./package.mjs";
 import { keyOf, runFiles } from "./run-files.mjs";
 import { hasSlow, isTest, testsIn } from "./test-files.mjs";
 
@@ -32,7 +34,12 @@ const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
 const { values } = argumentsOf(
   import.meta.url,
-  { node24: { type: "string" }, out: { type: "string" }, record: { type: "boolean", default: false } },
+  {
+    node24: { type: "string" },
+    package: { type: "string" },
+    out: { type: "string" },
+    record: { type: "boolean", default: false },
+  },
   false,
 );
 // Before the queue, as a fault of the list should not cost all that it took.
@@ -53,6 +60,7 @@ const runs = [
   ...PAUSED.map((name) => ({ test: named(name), kind: "paused" })),
   ...layerRuns(),
   ...node24Runs(),
+  ...(values.package === undefined ? [] : packageRuns(resolve(values.package))),
   ...commandRuns(),
 ];
 const options = { root, limitS: LIMIT_S, ...(values.out === undefined ? {} : { outDirectory: values.out }) };

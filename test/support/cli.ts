@@ -1,4 +1,4 @@
-// Spawns the real command: dist/bin/cli.cjs, as people get it.
+// Spawns the real command: dist/bin/cli.cjs, as people get it. With TOOL_TEST_COMMAND cli.cjs of an installation takes its place.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
@@ -8,7 +8,7 @@ import { until } from "./until.ts";
 
 /** The project's folder; compiled tests run in dist/test. */
 export const root = resolve(dirname(fileURLToPath(import.meta.url)), "../../..");
-export const cliPath = join(root, "dist/bin/cli.cjs");
+export const cliPath = process.env.TOOL_TEST_COMMAND ?? join(root, "dist/bin/cli.cjs");
 
 export interface Outcome {
   readonly code: number | null;

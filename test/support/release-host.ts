@@ -121,6 +121,23 @@ export async function startReleaseHost(t: Test, wantedPort = 0): Promise<Release
   return state;
 }
 
+/** Answers with a body that never ends, until nobody reads it. */
+export function answerWithoutEnd(response: ServerResponse): void {
+  const chunk = Buffer.alloc(65_536, "x");
+  const more = () => {
+    while (!response.destroyed && response.write(chunk));
+    if (!response.destroyed) response.once("drain", more);
+  };
+  more();
+}
+
+/** A release in which one byte of a file is another one. */
+export function withChangedByte(release: ReadonlyMap<string, Buffer>, name: string, at: number, byte: number) {
+  const changed = Buffer.from(release.get(name)!);
+  changed[at]! ^= byte;
+  return new Map([...release, [name, changed]]);
+}
+
 export interface ReleaseOptions {
   readonly version: string;
   readonly key: KeyObject;

@@ -18,7 +18,9 @@ import t from "tap";
 import { fillInstaller } from "../../../cli/release/installer.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { root } from "../../support/cli.ts";
+import { randomOf } from "../../support/random.ts";
 import {
+  answerWithoutEnd,
   CERTIFICATE,
   type ReleaseHost,
   type ReleaseOptions,
@@ -26,8 +28,10 @@ import {
   resign,
   SYSTEM,
   startReleaseHost,
+  withChangedByte,
 } from "../../support/release-host.ts";
 import { requires } from "../../support/require.ts";
+import { slow } from "../../support/slow.ts";
 
 const SOURCE = readFileSync(join(root, "cli/release/install.sh"), "utf8");
 const { privateKey } = generateKeyPairSync("ed25519");
@@ -276,6 +280,15 @@ const answering =
   ({ host }: World) => {
     host.instead = (at, response) => path.test(at) && !!response.writeHead(status, headers).end(body);
   };
+const withoutEnd =
+  (path: RegExp) =>
+  ({ host }: World) => {
+    host.instead = (at, response) => {
+      if (!path.test(at)) return false;
+      answerWithoutEnd(response);
+      return true;
+    };
+  };
 const releasing =
   (more: Partial<ReleaseOptions>) =>
   ({ host }: World) =>
@@ -407,6 +420,22 @@ const REFUSED: Row[] = [
     name: "an archive that is shorter",
     prepare: releasing({ says: { bytes: 9_000_000 } }),
     stderr: `${DOWNLOADING.replace("0 MB", "9 MB")}error: tool_1.2.3_${NAME}.tar.xz is incomplete: `,
+  },
+  {
+    name: "an archive without end",
+    prepare: withoutEnd(/\.tar/),
+    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: curl: (23)`,
+  },
+  {
+    name: "an archive without end, with wget",
+    has: ["wget", "ssh-keygen", "xz"],
+    prepare: withoutEnd(/\.tar/),
+    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: `,
+  },
+  {
+    name: "a RELEASE without end",
+    prepare: withoutEnd(/RELEASE$/),
+    stderr: "error: the download of https://localhost:PORT/download/v1.2.3/RELEASE failed: curl: (23)",
   },
   {
     name: "an archive with another sum",
@@ -559,6 +588,24 @@ const REFUSED: Row[] = [
     stderr: "error: /install.sh/bin is not writable\n  run this as root, or set BINDIR to a folder of yours\n",
   },
   {
+    name: "a BINDIR of two lines",
+    env: { BINDIR: "a\nb/bin" },
+    stderr: `error: the path of the command's folder has a line end or another control character
+  set BINDIR to another folder
+`,
+  },
+  {
+    name: "a TMPDIR that is not there",
+    env: { TMPDIR: "/nonexistent" },
+    stderr: "mktemp: ",
+  },
+  {
+    name: "no HOME, and a prefix that is not writable",
+    script: (text) => text.replace(/^PREFIX=.*/m, "PREFIX='/dev/null'").replace("prepare\n", "prepare\n  unset HOME\n"),
+    stderr:
+      "error: /dev/null is not writable, and HOME is not set\n  run this as root, or set BINDIR to a folder of yours\n",
+  },
+  {
     name: "another one at work",
     prepare: ({ path }) => receipt(path, ".lock", `${process.pid}\n`),
     stderr: `error: another installation or upgrade is at work (process ${process.pid})
@@ -613,6 +660,52 @@ t.test("what is refused leaves nothing behind", { skip }, async (t) => {
       t.same(tree(one.path("usr")), before);
       t.same(readdirSync(one.path("tmp")), []);
     });
+  }
+});
+
+/** Bytes that a mirror changes: all of what is small with 1,000, `npm run fuzz:mirror`. */
+const ROUNDS = Number(process.env.MIRROR_ROUNDS ?? 8);
+
+/** The bytes of a signature, whatever its lines are. */
+const signatureOf = (text: Buffer) =>
+  Buffer.from(/-----BEGIN SSH SIGNATURE-----([^-]*)/.exec(text.toString("latin1"))?.[1] ?? "", "base64");
+
+t.test("a mirror that changes a byte", skip === false ? slow() : { skip }, async (t) => {
+  const one = await world(t);
+  t.equal((await one.run()).code, 0);
+  const whole = release("1.3.0", { files: { "bin/tool": command("1.3.0"), "lib/large": randomBytes(20_000) } });
+  const random = randomOf(3);
+  const before = tree(one.path("usr"));
+  for (const [file, has] of [
+    [`tool_1.3.0_${NAME}.tar.xz`, "openssl"],
+    ["RELEASE", "ssh-keygen"],
+    ["RELEASE", "openssl"],
+    ["RELEASE.sig", "ssh-keygen"],
+    ["RELEASE.ed25519", "openssl"],
+  ] as const) {
+    const { length } = whole.get(file)!;
+    const PATH = one.path(`with-${has}`);
+    if (!existsSync(PATH)) programs(PATH, [...NEEDED, "curl", "xz", has]);
+    const isArchive = file.startsWith("tool");
+    for (let i = 0; i < (isArchive ? ROUNDS : Math.min(ROUNDS, length)); i++) {
+      const at = isArchive || length > ROUNDS ? random.below(length) : i;
+      const changed = withChangedByte(whole, file, at, 1 + random.below(255));
+      one.host.releases.set("1.3.0", changed);
+      const { code, stderr } = await one.run([], { env: { PATH, VERSION: "1.3.0" } });
+      const name = `${file}, byte ${at} is ${changed.get(file)![at]}, with ${has}`;
+      if (code === 0) {
+        // A line end of the armor that is another blank, say.
+        t.equal(file, "RELEASE.sig", `${name}: ${stderr}`);
+        t.same(signatureOf(changed.get(file)!), signatureOf(whole.get(file)!), `${name}: the same signature`);
+        t.equal((await one.run([], { env: { VERSION: "1.2.3" } })).code, 0);
+        rmSync(one.path("usr/lib/tool/1.3.0"), { recursive: true });
+        continue;
+      }
+      t.match(stderr, /^(?:downloading [^\n]+\n)?error: [^\n]+\n {2}[^\n]+\n$/, name);
+      t.same(tree(one.path("usr")), before, `${name}: nothing is changed`);
+      t.equal(version(one.path("usr/bin/tool")), "1.2.3-pro", name);
+      t.same(readdirSync(one.path("tmp")), [], name);
+    }
   }
 });
 

@@ -11,6 +11,7 @@ import {
   readFileSync,
   readlinkSync,
   rmSync,
+  statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
@@ -22,7 +23,9 @@ import { fillInstaller } from "../../../cli/release/installer.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { compareVersions } from "../../../cli/release/version-order.ts";
 import { cleanEnv, cliPath, root, tool } from "../../support/cli.ts";
+import { randomOf } from "../../support/random.ts";
 import {
+  answerWithoutEnd,
   CERTIFICATE,
   type ReleaseHost,
   type ReleaseOptions,
@@ -30,8 +33,10 @@ import {
   resign,
   SYSTEM,
   startReleaseHost,
+  withChangedByte,
 } from "../../support/release-host.ts";
 import { requires } from "../../support/require.ts";
+import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
 
 const { privateKey } = generateKeyPairSync("ed25519");
@@ -39,6 +44,9 @@ const KEYS = [pinnedKeyOf(generateKeyPairSync("ed25519").publicKey), pinnedKeyOf
 const TOKEN = "ghp_0123456789abcdefXYZ";
 const NAME = SYSTEM.replace("-", "_");
 const skip = requires("tar") || requires("xz");
+
+/** Options of a slow test. */
+const isSlow = () => (skip === false ? slow() : { skip });
 
 const release = (version: string, more: Partial<ReleaseOptions> = {}) =>
   releaseOf({
@@ -68,6 +76,7 @@ interface UpgradeOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly uid?: number;
   readonly limit?: string;
+  readonly cwd?: string;
   readonly onStart?: (pid: number) => void;
 }
 
@@ -125,8 +134,9 @@ exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@
   return {
     host,
     path,
-    upgrade(words = [], { env = {}, uid, limit = ":", onStart = () => {} } = {}) {
+    upgrade(words = [], { env = {}, uid, limit = ":", cwd = folder, onStart = () => {} } = {}) {
       const child = spawn("sh", ["-c", `${limit}; exec "$@"`, "sh", path("usr/bin/tool"), "upgrade", ...words], {
+        cwd,
         env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: CERTIFICATE, ...env }),
         stdio: ["ignore", "pipe", "pipe"],
         ...(uid !== undefined && { uid }),
@@ -315,6 +325,15 @@ const answering =
   ({ host }: World) => {
     host.instead = (at, response) => path.test(at) && !!response.writeHead(status, headers).end(body);
   };
+const withoutEnd =
+  (path: RegExp) =>
+  ({ host }: World) => {
+    host.instead = (at, response) => {
+      if (!path.test(at)) return false;
+      answerWithoutEnd(response);
+      return true;
+    };
+  };
 const releasing =
   (more: Partial<ReleaseOptions>) =>
   ({ host }: World) =>
@@ -354,6 +373,12 @@ const REFUSED: Row[] = [
     words: ["-t", "../x"],
     code: 2,
     stderr: 'error: "../x" is not a version\n  write it as 1.2.3\n',
+  },
+  {
+    name: "a prefix of two lines",
+    words: ["--prefix", "a\nb"],
+    code: 2,
+    stderr: "error: --prefix has a line end or another control character\n  choose another folder\n",
   },
   {
     name: "no network",
@@ -403,6 +428,22 @@ const REFUSED: Row[] = [
     name: "an archive that is longer",
     prepare: releasing({ says: { bytes: 9 } }),
     stderr: `error: tool_1.3.0_${NAME}.tar.xz is not the file that was signed: its size differs\n  ${ANEW}\n`,
+  },
+  {
+    name: "an archive without end",
+    prepare: withoutEnd(/\.tar/),
+    stderr: `error: tool_1.3.0_${NAME}.tar.xz is not the file that was signed: its size differs\n  ${ANEW}\n`,
+  },
+  {
+    name: "a RELEASE without end",
+    prepare: withoutEnd(/RELEASE$/),
+    stderr:
+      "error: https://localhost:PORT/download/v1.3.0/RELEASE has more than 4194304 bytes\n  run this again later\n",
+  },
+  {
+    name: "a list of releases without end",
+    prepare: withoutEnd(API),
+    stderr: "error: https://localhost:PORT/repos/acme/tool/releases/latest has more than 4194304 bytes\n",
   },
   {
     name: "an archive with another sum",
@@ -570,6 +611,67 @@ t.test("what is refused changes nothing", { skip }, async (t) => {
   }
 });
 
+/** Bytes that a mirror changes: all of what is small with 1,000, `npm run fuzz:mirror`. */
+const ROUNDS = Number(process.env.MIRROR_ROUNDS ?? 8);
+
+t.test("a mirror that changes a byte", isSlow(), async (t) => {
+  const one = await world(t);
+  const whole = release("1.3.0", { files: { "bin/tool": says("1.3.0"), "lib/large": randomBytes(20_000) } });
+  const random = randomOf(1);
+  const before = tree(one.path("usr"));
+  const refused = async (name: string, changed: Map<string, Buffer>) => {
+    one.host.releases.set("1.3.0", changed);
+    const { code, stderr } = await one.upgrade();
+    t.equal(code, 1, `${name}: ${stderr}`);
+    t.match(stderr, /^(?:download \(TIME\)\n)?error: [^\n]+\n {2}[^\n]+\n$/, name);
+    t.same(tree(one.path("usr")), before, `${name}: nothing is changed`);
+    t.equal(one.version(), "1.2.3-pro", name);
+  };
+  for (const file of [`tool_1.3.0_${NAME}.tar.xz`, "RELEASE", "RELEASE.ed25519"]) {
+    const { length } = whole.get(file)!;
+    const isArchive = file.startsWith("tool");
+    for (let i = 0; i < (isArchive ? ROUNDS : Math.min(ROUNDS, length)); i++) {
+      const at = isArchive || length > ROUNDS ? random.below(length) : i;
+      const byte = 1 + random.below(255);
+      await refused(`${file}, byte ${at} ^ ${byte}`, withChangedByte(whole, file, at, byte));
+    }
+  }
+  const archive = `tool_1.3.0_${NAME}.tar.xz`;
+  const { length } = whole.get(archive)!;
+  for (let bytes = 0; bytes < length; bytes += Math.max(1_024, Math.floor(length / ROUNDS)))
+    await refused(`the first ${bytes} bytes`, new Map([...whole, [archive, whole.get(archive)!.subarray(0, bytes)]]));
+});
+
+t.test("a byte of the receipt changed: what others put there stays", isSlow(), async (t) => {
+  const { path, upgrade, version } = await world(t);
+  for (const name of ["lib/tool/1.2.3/own", "lib/tool/own", "own", "bin/own"])
+    writeFileSync(path(`usr/${name}`), "own");
+  const receipt = readFileSync(path("usr/lib/tool/receipt.json"));
+  const before = tree(path("usr"));
+  const own = before.filter((line) => line.endsWith("own"));
+  cpSync(path("usr"), path("begin"), { recursive: true, verbatimSymlinks: true });
+  const random = randomOf(2);
+  for (let i = 0; i < Math.min(3 * ROUNDS, receipt.length); i++) {
+    rmSync(path("usr"), { recursive: true });
+    cpSync(path("begin"), path("usr"), { recursive: true, verbatimSymlinks: true });
+    const at = receipt.length > 3 * ROUNDS ? random.below(receipt.length) : i;
+    const changed = Buffer.from(receipt);
+    changed[at]! ^= 1 + random.below(255);
+    writeFileSync(path("usr/lib/tool/receipt.json"), changed);
+    const { code, stderr } = await upgrade();
+    const name = `byte ${at} of ${JSON.stringify(receipt.toString("latin1", at - 10, at + 10))} is ${changed[at]}`;
+    t.ok(code === 0 || code === 1, `${name}: ${stderr}`);
+    const after = tree(path("usr"));
+    t.same(
+      own.filter((line) => after.includes(line)),
+      own,
+      name,
+    );
+    t.match(version(), /^1\.[23]\.[03]-pro$/, `${name}: a command that works`);
+    if (code === 1) t.same(after, before, `${name}: ${stderr}`);
+  }
+});
+
 t.test("an older version only if it is named, and said", { skip }, async (t) => {
   const { host, upgrade, version } = await world(t);
   host.releases.set("1.1.0", release("1.1.0"));
@@ -602,6 +704,46 @@ t.test("another prefix gets an installation of its own", { skip }, async (t) => 
   });
   t.equal(version(), "1.2.3-pro");
   t.equal(spawnSync(path("home/.local/bin/tool"), ["version"], { encoding: "utf8" }).stdout, "1.3.0-pro\n");
+});
+
+for (const umask of ["077", "000"]) {
+  t.test(`a umask of ${umask} does not count`, { skip }, async (t) => {
+    const { path, upgrade } = await world(t);
+    t.equal((await upgrade([], { limit: `umask ${umask}` })).code, 0);
+    const mode = (name: string) => (statSync(path(`usr/${name}`)).mode & 0o777).toString(8);
+    for (const folder of ["", "/bin", "/lib", "/share/man/man1"])
+      t.equal(mode(`lib/tool/1.3.0${folder}`), "755", folder);
+    for (const file of ["/bin/tool", "/lib/a.js"]) t.equal(mode(`lib/tool/1.3.0${file}`), "755", file);
+    t.equal(mode("share/man/man1"), "755");
+    t.equal(mode("lib/tool/receipt.json"), "644");
+  });
+}
+
+t.test("programs of the folder that it is called in are not run", { skip }, async (t) => {
+  const { path, upgrade } = await world(t);
+  mkdirSync(path("here"));
+  for (const name of ["tar", "xz", "gzip"])
+    writeFileSync(path(`here/${name}`), `#!/bin/sh\necho ran >'${path("ran")}'\n`, { mode: 0o755 });
+  const { code, stderr } = await upgrade([], { cwd: path("here"), env: { PATH: `.:here::${process.env.PATH}` } });
+  t.equal(code, 0, stderr);
+  t.notOk(existsSync(path("ran")));
+});
+
+t.test("neither HOME nor TMPDIR is needed", { skip }, async (t) => {
+  const { upgrade, version } = await world(t);
+  t.equal((await upgrade([], { limit: "unset HOME", env: { TMPDIR: "/nonexistent" } })).code, 0);
+  t.equal(version(), "1.3.0-pro");
+});
+
+t.test("a man page that cannot be linked is said, and the version is installed", { skip }, async (t) => {
+  const { path, upgrade, version } = await world(t);
+  writeFileSync(path("usr/share"), "");
+  t.same(await upgrade(), {
+    code: 0,
+    stdout: "tool 1.3.0 is installed in place of 1.2.3: /usr/bin/tool\n",
+    stderr: `${DONE}/usr/share/man/man1/tool.1 stays as it is: mkdir failed (ENOTDIR)\n`,
+  });
+  t.equal(version(), "1.3.0-pro");
 });
 
 t.test("a folder that may not be written to", { skip }, async (t) => {
@@ -690,5 +832,37 @@ t.test(
     t.same(tree(path("usr")), installed(path("usr"), "1.3.0", "1.4.0"));
     t.equal(await run(["--uninstall"]), 0);
     t.same(tree(path("usr")), []);
+  },
+);
+
+t.test(
+  "a prefix with blanks, quotes and backslashes, for the script and the command in turn",
+  { skip: skip || requires("curl") },
+  async (t) => {
+    const { host, path, upgrade } = await world(t);
+    const prefix = path(`a "b" 'c' \\d \\" $(e) *`);
+    const script = readFileSync(join(root, "cli/release/install.sh"), "utf8");
+    writeFileSync(path("install.sh"), fillInstaller(script, { origin: host.origin, edition: "pro", keys: KEYS }));
+    const run = (...words: string[]) =>
+      new Promise<string>((done) => {
+        const env = cleanEnv({ CURL_CA_BUNDLE: CERTIFICATE, HOME: path("home"), BINDIR: join(prefix, "bin") });
+        const child = spawn("sh", [path("install.sh"), ...words], { env, stdio: ["ignore", "ignore", "pipe"] });
+        let said = "";
+        child.stderr.setEncoding("utf8").on("data", (text: string) => {
+          said += text;
+        });
+        child.once("close", (code) => done(`${code} ${said.split("\n")[0]}`));
+      });
+    const receipt = () => JSON.parse(readFileSync(join(prefix, "lib/tool/receipt.json"), "utf8"));
+    host.releases.set("1.4.0", release("1.4.0"));
+    t.equal((await upgrade(["--prefix", prefix, "-t", "1.3.0"])).code, 0);
+    host.releases.clear();
+    host.releases.set("1.4.0", release("1.4.0"));
+    t.match(await run(), /^0 downloading /);
+    t.match(await run(), /^0 tool 1\.4\.0 is installed already: /);
+    t.match(receipt(), { version: "1.4.0", folder: join(prefix, "lib/tool/1.4.0"), previous: { version: "1.3.0" } });
+    t.equal(spawnSync(join(prefix, "bin/tool"), { encoding: "utf8" }).stdout, "1.4.0-pro\n");
+    t.match(await run("--uninstall"), /^0 tool is removed: /);
+    t.same(tree(prefix), []);
   },
 );
