@@ -3,10 +3,11 @@
 import { LineIndex, type Problem } from "../grammar/problem.ts";
 import { visible } from "../grammar/visible-text.ts";
 import { type ProKey, proKeysIn, proProblem } from "../schema/index.ts";
+import type { Edition } from "../schema/statement.ts";
 import type { Context } from "./context.ts";
-import { edition, type Release, releaseAccount } from "./edition.ts";
+import { edition, type Release, type ReleaseAccount, releaseAccount } from "./edition.ts";
 import { TeamError } from "./team/error.ts";
-import { provePro } from "./team/pro-statement.ts";
+import { askStatement, provePro, withoutPro } from "./team/pro-statement.ts";
 
 /** How the free edition becomes Pro. */
 const GET_PRO = "subscribe with tool team subscribe; then tool upgrade installs the Pro edition";
@@ -63,6 +64,31 @@ async function proved(
     if (!(error instanceof TeamError)) throw error;
     // A service may answer anything.
     return refuse(visible(error.message), error.hint.split("\n").map(visible).join("\n"));
+  }
+}
+
+/**
+ * The edition that an upgrade installs: Pro for a team whose statement says so. For others it is `present`, the one that is
+ * there, and why is said: who was not asked keeps what they have, and nobody's command is taken from them.
+ */
+export async function editionToInstall(context: Context, present: Edition, account: ReleaseAccount): Promise<Edition> {
+  const stays = async (why: string, hint?: string) => {
+    await context.say(`the ${present === "pro" ? "Pro" : "free"} edition stays: ${visible(why)}`);
+    for (const line of hint?.split("\n") ?? []) await context.say(`  ${visible(line)}`);
+    return present;
+  };
+  try {
+    const { statement, team, warning } = await askStatement(context, account);
+    if (statement === undefined) return stays(`${warning}; nothing says whether ${team} has Pro`);
+    if (statement.edition !== "pro") {
+      const { message, hint } = withoutPro(statement, account);
+      return stays(message, hint);
+    }
+    if (warning !== undefined) await context.say(`warning: ${visible(warning)}`);
+    return "pro";
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return stays(error.message, error.hint);
   }
 }
 

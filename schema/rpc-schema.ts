@@ -31,6 +31,8 @@ export interface OperationSchema {
   readonly summary: string;
   /** A scope of tokens, one of people, or one of the three above. */
   readonly scope: string;
+  /** Needs Pro, as the command that calls it does. */
+  readonly pro?: boolean;
   /** Reads many events: few at once for a token, and stopped after some time. */
   readonly limited?: boolean;
   readonly input: ValueSchema;

@@ -6,25 +6,36 @@ import { dirname, join, resolve } from "node:path";
 import * as tls from "node:tls";
 import { fileURLToPath } from "node:url";
 import { visible } from "../../grammar/visible-text.ts";
+import type { Edition } from "../../schema/statement.ts";
 import { type Context, EXIT } from "../context.ts";
+import { releaseAccount } from "../edition.ts";
 import { interruptible } from "../interruption.ts";
 import { byteSize } from "../output/byte-size.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import type { Watched } from "../platform/progress.ts";
 import { ReleaseError } from "../release/error.ts";
-import { downloadFile, fetchStatement, findRelease, type GitHostOptions } from "../release/git-host.ts";
+import {
+  downloadFile,
+  fetchStatement,
+  findRelease,
+  type GitHostOptions,
+  type ListedRelease,
+} from "../release/git-host.ts";
 import { installRelease } from "../release/install-release.ts";
 import { changedFiles, checkWritable, type Library, libraryOfPrefix, libraryOfVersion } from "../release/library.ts";
 import { isManaged, type ManagedReceipt } from "../release/receipt.ts";
-import { isVersion, type ReleaseFile, type ReleaseStatement } from "../release/statement.ts";
+import { isVersion, type ReleaseFile, type ReleaseStatement, versionOfEdition } from "../release/statement.ts";
 import { withUpgradeLock } from "../release/upgrade-lock.ts";
 import { compareVersions, withoutEdition } from "../release/version-order.ts";
 import type { Options } from "../table.ts";
 
 /** release.json beside the bundles of a release. */
 interface BundledRelease {
+  /** That of the edition. */
   readonly version: string;
-  readonly edition: string;
+  /** That of the release, if it has an account service: the free edition may have another one. */
+  readonly release?: string;
+  readonly edition: Edition;
   readonly origin: string;
   /** The public keys that may sign a release, in base64. */
   readonly keys: readonly string[];
@@ -71,15 +82,22 @@ async function upgradeRelease(
     signal,
   };
   const release = await findRelease(target, host);
-  const { version } = release;
+  const wanted = await wantedOf(context, release, { bundled, library, host });
+  const { edition, version } = wanted;
   const current = library.receipt?.version;
-  const order = current === undefined ? 1 : compareVersions(version, current);
+  const isSwitch = library.receipt !== undefined && library.receipt.edition !== edition;
+  const from = isSwitch ? (bundled.release ?? bundled.version) : current;
+  // The numbers of both editions are independent: then those of the releases are compared, and the same one will do.
+  const order =
+    from === undefined ? 1 : isSwitch ? compareVersions(release.version, from) || 1 : compareVersions(version, from);
+  const named = isSwitch ? `${version} (${WORDS[edition]})` : version;
+  const inPlace = inPlaceOf(isSwitch ? `${current} (${WORDS[editionOf(library, bundled)]})` : current);
   const finish = async (status: Status, text: string) => {
-    const document = { status, version, previous: current ?? null, command: library.command };
+    const document = { status, version, edition, previous: current ?? null, command: library.command };
     await context.print(context.format === "json" ? JSON.stringify(document, null, 2) : text);
   };
   if (order === 0 || (order < 0 && target === undefined)) {
-    const newest = order < 0 ? `; the newest release is ${version}` : "";
+    const newest = order < 0 ? `; the newest release is ${isSwitch ? release.version : version}` : "";
     await finish("current", `tool ${current} is installed already${newest}: ${library.command}`);
     await sayChanged(context, library);
     return EXIT.ok;
@@ -87,16 +105,18 @@ async function upgradeRelease(
   if (options.check) {
     await finish(
       "available",
-      `tool ${version} can be installed: tool upgrade${target === undefined ? "" : ` -t ${target}`}`,
+      `tool ${named} can be installed: tool upgrade${target === undefined ? "" : ` -t ${target}`}`,
     );
     return EXIT.failed;
   }
   const env = programEnv(io.env);
-  const file = archiveFor(await fetchStatement(release, bundled.keys, host), bundled, env);
-  if (order < 0) await context.say(`${version} is older than ${current}, which is replaced by it`);
+  const statement = wanted.statement ?? (await fetchStatement(release, bundled.keys, host));
+  const file = archiveFor(statement, { ...bundled, edition }, env);
+  if (order < 0)
+    await context.say(`${isSwitch ? release.version : version} is older than ${from}, which is replaced by it`);
   if (options["dry-run"]) {
     const download = `${file.name}, ${byteSize(file.bytes)}`;
-    await finish("planned", `would install tool ${version}${inPlaceOf(current)}: ${library.command} (${download})`);
+    await finish("planned", `would install tool ${named}${inPlace}: ${library.command} (${download})`);
     return EXIT.ok;
   }
   checkWritable(library);
@@ -117,7 +137,7 @@ async function upgradeRelease(
       report({ kind: "note", phase, text: `${byteSize(bytes)} of ${byteSize(file.bytes)}`, isDetail: true });
     const unlinked = await installRelease(
       library,
-      { ...bundled, version, file },
+      { ...bundled, edition, version, file },
       {
         download: (path) => downloadFile(release, file, path, { ...host, onBytes }),
         step: (name) => {
@@ -137,7 +157,7 @@ async function upgradeRelease(
       );
     }
   });
-  await finish("installed", `tool ${version} is installed${inPlaceOf(current)}: ${library.command}`);
+  await finish("installed", `tool ${named} is installed${inPlace}: ${library.command}`);
   return EXIT.ok;
 }
 
@@ -153,6 +173,34 @@ function trustAuthoritiesOfSystem(): void {
   if (getCACertificates === undefined || setDefaultCACertificates === undefined) return;
   setDefaultCACertificates([...getCACertificates("default"), ...getCACertificates("system")]);
 }
+
+/** What of a release is to be installed. */
+interface Wanted {
+  readonly edition: Edition;
+  /** That of the edition. */
+  readonly version: string;
+  /** Set if it was needed to tell the version. */
+  readonly statement?: ReleaseStatement;
+}
+
+/** The account service of this release says which edition; without one there is a single edition. */
+async function wantedOf(
+  context: Context,
+  release: ListedRelease,
+  { bundled, library, host }: { bundled: BundledRelease; library: Library; host: GitHostOptions },
+): Promise<Wanted> {
+  if (releaseAccount === undefined) return { edition: bundled.edition, version: release.version };
+  const { editionToInstall } = await import("../pro.ts");
+  const edition = await editionToInstall(context, editionOf(library, bundled), releaseAccount);
+  const statement = await fetchStatement(release, bundled.keys, host);
+  return { edition, version: versionOfEdition(statement, edition), statement };
+}
+
+/** The edition that is installed, or that of this command if nothing is. */
+const editionOf = ({ receipt }: Library, bundled: BundledRelease): Edition =>
+  receipt === undefined ? bundled.edition : receipt.edition === "free" ? "free" : "pro";
+
+const WORDS: Readonly<Record<Edition, string>> = { pro: "Pro", free: "free" };
 
 type Status = "installed" | "current" | "available" | "planned";
 
@@ -227,5 +275,9 @@ function archiveFor(
   const ending = (end: string) => fits.find(({ name }) => name.endsWith(end));
   const file = (hasXz ? ending(".tar.xz") : undefined) ?? ending(".tar.gz");
   if (file !== undefined) return file;
+  const others = files.filter((file) => file.system === platform && file.kind === kind);
+  if (others.length > 0 && !files.some((file) => file.edition === edition && file.system !== "any")) {
+    throw new ReleaseError(`the release ${version} has no ${WORDS[edition]} edition`, "choose another version: -t");
+  }
   throw new ReleaseError(`the release ${version} has no archive for ${platform}`, "choose another version: -t");
 }

@@ -22,12 +22,13 @@ import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
 import { ReleaseError } from "./error.ts";
-import { type Library, linkedFolder, linkTarget, linkText, sumOf } from "./library.ts";
+import { folderOfVersion, type Library, linkedFolder, linkTarget, linkText, sumOf } from "./library.ts";
 import { type InstalledVersion, type Receipt, receiptText } from "./receipt.ts";
 import type { ReleaseFile } from "./statement.ts";
 import { withoutEdition } from "./version-order.ts";
 
 export interface NewVersion {
+  /** That of the edition. */
   readonly version: string;
   readonly edition: string;
   readonly kind: string;
@@ -75,7 +76,7 @@ export async function installRelease(
     mkdirSync(unpacked);
     await unpack(archive, unpacked, installing);
     const folder = join(unpacked, wanted.file.name.replace(/\.tar\.[gx]z$/, ""));
-    await checkAnswer(join(folder, "bin/tool"), wanted.version, installing);
+    await checkAnswer(join(folder, "bin/tool"), wanted, installing);
     signal.throwIfAborted();
     step("write it to the disk");
     await flushTree(folder);
@@ -170,7 +171,11 @@ async function unxz(
 /** A new command that says nothing for so long never will. */
 const ANSWER_MS = 60_000;
 
-async function checkAnswer(command: string, version: string, { env, signal }: Installing): Promise<void> {
+async function checkAnswer(
+  command: string,
+  { version, edition }: NewVersion,
+  { env, signal }: Installing,
+): Promise<void> {
   const child = spawn(command, ["version"], { env, signal, timeout: ANSWER_MS, stdio: ["ignore", "pipe", "pipe"] });
   const said = Promise.all([text(child.stdout), text(child.stderr)]);
   const failure = await endOf(child);
@@ -183,7 +188,7 @@ async function checkAnswer(command: string, version: string, { env, signal }: In
     );
   }
   const answer = stdout.trim();
-  if (withoutEdition(answer) !== version)
+  if ((edition === "pro" ? withoutEdition(answer) : answer) !== version)
     throw new ReleaseError(`the new command says that it is ${answer}, not ${version}`, "report it to the project");
 }
 
@@ -195,7 +200,7 @@ async function replace(
 ): Promise<readonly Unlinked[]> {
   const { step, staging } = installing;
   const { version, edition, kind, platform, origin } = wanted;
-  const folder = join(library.folder, version);
+  const folder = folderOfVersion(library, wanted);
   const versions = knownVersions(library);
   const linked = linkedFolder(library);
   const previous =
@@ -248,7 +253,7 @@ async function replace(
     );
     replaceLink(library.command, linkText(library, folder));
     step("ask the command");
-    await checkAnswer(library.command, version, installing);
+    await checkAnswer(library.command, wanted, installing);
   } catch (error) {
     for (const back of undo) tried(back);
     throw error;

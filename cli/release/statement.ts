@@ -6,13 +6,17 @@ import { ReleaseError } from "./error.ts";
  *
  *     tool-release 1
  *     version 1.2.3
+ *     edition free 1.1.0
  *     file pro linux-x64 tool 6f1e... 104857600 tool_1.2.3_linux_x64.tar.xz
  *
- * ASCII words separated by one blank, lines that end in LF, files sorted by name.
+ * ASCII words separated by one blank, lines that end in LF, files sorted by name. An edition without a line has the version of
+ * the release.
  */
 export interface ReleaseStatement {
   /** SemVer without build metadata and without the edition: `1.2.3`, `1.3.0-rc.1`. */
   readonly version: string;
+  /** The versions of editions that have one of their own, by their names. */
+  readonly versions: Readonly<Record<string, string>>;
   readonly files: readonly ReleaseFile[];
 }
 
@@ -29,13 +33,18 @@ export interface ReleaseFile {
   readonly name: string;
 }
 
+/** The version of an edition in a release: what its command says, without the name of the edition. */
+export const versionOfEdition = ({ version, versions }: Omit<ReleaseStatement, "files">, edition: string): string =>
+  Object.hasOwn(versions, edition) ? versions[edition]! : version;
+
 /** The text of RELEASE. Throws if a part would not be read back as it is. */
-export function writeStatement({ version, files }: ReleaseStatement): string {
+export function writeStatement({ version, versions, files }: ReleaseStatement): string {
   const sorted = [...files].sort((a, b) => (a.name < b.name ? -1 : 1));
   const lines = sorted.map(({ edition, system, kind, sha256, bytes, name }) =>
     ["file", edition, system, kind, sha256, bytes, name].join(" "),
   );
-  const text = `${[`${MAGIC} ${FORMAT}`, `version ${version}`, ...lines].join("\n")}\n`;
+  const editions = Object.entries(versions).map((words) => ["edition", ...words].join(" "));
+  const text = `${[`${MAGIC} ${FORMAT}`, `version ${version}`, ...editions, ...lines].join("\n")}\n`;
   parseStatement(text);
   return text;
 }
@@ -53,19 +62,25 @@ export function parseStatement(text: string): ReleaseStatement {
     );
   }
   if (lines.pop() !== "") throw wrong("RELEASE ends within a line");
-  const versions: string[] = [];
+  const named: string[] = [];
+  const versions = new Map<string, string>();
   const files: ReleaseFile[] = [];
   for (const line of lines) {
     if (!LINE.test(line)) throw wrong(`RELEASE has a line that is not words of ASCII: ${quoted(line)}`);
-    if (/^version(?: |$)/.test(line)) versions.push(VERSION_LINE.exec(line)?.[1] ?? refuse(line));
+    if (/^version(?: |$)/.test(line)) named.push(VERSION_LINE.exec(line)?.[1] ?? refuse(line));
+    else if (/^edition(?: |$)/.test(line)) {
+      const [, edition, version] = EDITION_LINE.exec(line) ?? refuse(line);
+      if (versions.has(edition!)) throw wrong(`RELEASE names the version of the edition ${edition} twice`);
+      versions.set(edition!, version!);
+    }
     // Other first words are for later versions.
     else if (/^file(?: |$)/.test(line)) files.push(fileOfLine(line));
   }
-  const [version, another] = versions;
+  const [version, another] = named;
   if (version === undefined || another !== undefined) throw wrong("RELEASE does not name one version");
   const unsorted = files.find(({ name }, i) => i > 0 && files[i - 1]!.name >= name);
   if (unsorted !== undefined) throw wrong(`RELEASE has ${unsorted.name} twice or out of order`);
-  return { version, files };
+  return { version, versions: Object.fromEntries(versions), files };
 }
 
 const REPORT = "run it again; if it stays so, report it to the project and install nothing";
@@ -81,6 +96,7 @@ const MAX_LENGTH = 262_144;
 const LINE = /^[!-~]+(?: [!-~]+)*$/;
 const VERSION = String.raw`(?:0|[1-9]\d{0,8})(?:\.(?:0|[1-9]\d{0,8})){2}(?:-[0-9A-Za-z]+(?:[.-][0-9A-Za-z]+)*)?`;
 const VERSION_LINE = new RegExp(`^version (${VERSION})$`);
+const EDITION_LINE = new RegExp(`^edition ([a-z]+) (${VERSION})$`);
 /** Names are those of files beside each other, never paths. At most 2^40 bytes or so: sizes are exact numbers. */
 const FILE_LINE =
   /^file ([a-z]+) ([a-z0-9]+(?:-[a-z0-9]+)?) ([a-z]+(?:-[a-z]+)*) ([0-9a-f]{64}) (0|[1-9]\d{0,12}) ([0-9A-Za-z][0-9A-Za-z._-]{0,127})$/;

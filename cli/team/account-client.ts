@@ -103,6 +103,10 @@ const MISREAD = `check the address; tool and the service may differ too much, th
 
 const FORBIDDEN = "ask somebody with a higher role in the team: tool team members ls lists them";
 
+/** What a service says if a team has no Pro. */
+const NEEDS_PRO = /\btool team subscribe\b/;
+const SUBSCRIBE = "tool team subscribe gets Pro for the team; its owners may do that";
+
 function explained(error: unknown, url: string, remedies: Remedies): TeamError {
   const options = { cause: error };
   if (error instanceof AnswerError) {
@@ -111,7 +115,8 @@ function explained(error: unknown, url: string, remedies: Remedies): TeamError {
   }
   if (error instanceof RpcFailure) {
     const { status, type, message, retryAfterMs } = error;
-    const own = remedies[status];
+    // The role has nothing to do with it.
+    const own = status === 403 && NEEDS_PRO.test(message) ? SUBSCRIBE : remedies[status];
     if (type === "unknown") {
       const hint = "check the address; curl -i on it shows who answers";
       return new TeamError(`${url} does not answer as a log service: ${message}`, hint, options);

@@ -16,20 +16,42 @@ const KEPT_MS = 86_400_000;
 const ANSWER_MS = 5_000;
 
 /**
- * Makes sure that the team which is signed in at the account service has Pro, by a statement of that service: the one that is
- * kept, or a new one. Returns a warning if the service does not answer and the command goes on all the same: with a
- * statement that has not expired, and in CI, which must not fail with us. Throws a TeamError for a "no", and if nobody is signed in.
+ * Makes sure that the team which is signed in at the account service has Pro, by `askStatement`. Returns a warning if the
+ * service does not answer and the command goes on all the same: with a statement that has not expired, and in CI, which must
+ * not fail with us. Throws a TeamError for a "no", and if nobody is signed in.
  */
 export async function provePro(context: Context, account: ReleaseAccount): Promise<string | undefined> {
+  const { statement, team, warning } = await askStatement(context, account);
+  if (statement === undefined) return `${warning}; going on without knowing whether ${team} has Pro`;
+  if (statement.edition !== "pro") throw withoutPro(statement, account);
+  return warning;
+}
+
+export interface Asked {
+  /** Verified. Undefined only in CI, if the service does not answer and no statement is kept. */
+  readonly statement: Statement | undefined;
+  readonly team: string;
+  /** Set if the service did not answer: how, and until when the statement that is kept is good. */
+  readonly warning: string | undefined;
+}
+
+/**
+ * The statement about the team which is signed in at the account service: the one that is kept, if it is a good one of this
+ * day, or a new one; without the service, the one that is kept until it expires. Throws a TeamError if nobody is signed in, if
+ * the service does not answer and nothing is kept, and if what it states is not to be believed.
+ */
+export async function askStatement(context: Context, account: ReleaseAccount): Promise<Asked> {
   const credentials = readCredentials(context);
   const credential = payingCredential(credentials, account);
+  const { team } = credential;
   const file = credentials.source === "file" ? new StatementFile(credentials.file.path) : undefined;
   const { clock } = context.io;
   const read = (text: string) => readStatement(text, { account, credential, nowMs: clock.nowMs() });
   const keptText = file?.read(credential);
   const kept = keptText === undefined ? undefined : read(keptText);
   if (kept?.ok === false) file?.write(credential, undefined);
-  if (kept?.ok && kept.value.edition === "pro" && clock.nowMs() - Date.parse(kept.value.issued_at) < KEPT_MS) return;
+  if (kept?.ok && kept.value.edition === "pro" && clock.nowMs() - Date.parse(kept.value.issued_at) < KEPT_MS)
+    return { statement: kept.value, team, warning: undefined };
 
   const signIn = remedyOf(credentials.source, credential);
   let text: string | undefined;
@@ -39,20 +61,18 @@ export async function provePro(context: Context, account: ReleaseAccount): Promi
   } catch (error) {
     if (!(error instanceof TeamError) || !isUnreachable(error)) throw error;
     if (kept?.ok) {
-      if (kept.value.edition !== "pro") throw withoutPro(kept.value, account);
       const { issued_at, expires_at } = kept.value;
-      return `${error.message}; the answer of ${dayOf(issued_at)} is good until ${dayOf(expires_at)}`;
+      const warning = `${error.message}; the answer of ${dayOf(issued_at)} is good until ${dayOf(expires_at)}`;
+      return { statement: kept.value, team, warning };
     }
-    if (credentials.source === "TOOL_CONFIG")
-      return `${error.message}; going on without knowing whether ${credential.team} has Pro`;
+    if (credentials.source === "TOOL_CONFIG") return { statement: undefined, team, warning: error.message };
     throw error;
   }
   if (text === undefined) throw new TeamError(`${account.url} does not sign who has Pro`, NO_KEY);
   const answer = read(text);
   if (!answer.ok) throw unbelieved(account, answer.problems[0].message);
   file?.write(credential, text);
-  if (answer.value.edition !== "pro") throw withoutPro(answer.value, account);
-  return undefined;
+  return { statement: answer.value, team, warning: undefined };
 }
 
 /** Also if something else answers in its place: the proxy of a company, or the page of a network that wants a sign-in. */
@@ -85,7 +105,8 @@ function readStatement(text: string, { account, credential, nowMs }: About): Sta
   return verifyStatement(text, { key: account.key, service: account.url, team: credential.team, nowMs });
 }
 
-function withoutPro({ team, reason }: Statement, { url }: ReleaseAccount): TeamError {
+/** Why a team without Pro has none. */
+export function withoutPro({ team, reason }: Statement, { url }: ReleaseAccount): TeamError {
   const why = reason === "none" ? "has no subscription" : `has a subscription that is ${reason.replaceAll("_", " ")}`;
   return new TeamError(`the team ${team} ${why} at ${url}`, "tool team subscribe gets Pro for it");
 }

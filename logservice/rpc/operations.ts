@@ -1,4 +1,5 @@
 import type { Operations } from "../../schema/rpc.generated.ts";
+import { isProOperation, requirePro } from "../billing/require-pro.ts";
 import { account } from "./account.ts";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
@@ -42,5 +43,9 @@ export const operations = Object.fromEntries(
 
 function named<Name extends keyof Operations>(name: Name): Handlers<Name, Call>[Name] {
   const handler = handlers[name];
-  return (service, input, call) => handler(service, input, { ...call, operation: name });
+  if (!isProOperation(name)) return (service, input, call) => handler(service, input, { ...call, operation: name });
+  return async (service, input, call) => {
+    await requirePro(service, name, call.grant);
+    return handler(service, input, { ...call, operation: name });
+  };
 }

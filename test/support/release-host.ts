@@ -9,6 +9,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import { type ReleaseFile, signStatement, writeStatement } from "../../cli/release/statement.ts";
+import type { Edition } from "../../schema/statement.ts";
 import { root } from "./cli.ts";
 
 const fixture = (name: string) => join(root, "test/fixtures", name);
@@ -144,26 +145,45 @@ export interface ReleaseOptions {
   readonly kind?: string;
   /** The files of the archive, by their paths in its folder; all can be executed. */
   readonly files: Readonly<Record<string, string | Buffer>>;
+  /** `pro` unless told otherwise. */
+  readonly edition?: Edition;
+  /** The version of the edition, if it is not that of the release. */
+  readonly own?: string;
   /** Parts of the statement in place of the truth. */
   readonly says?: Partial<ReleaseFile> & { readonly version?: string };
 }
 
 /** The files of a small release for this machine. */
-export function releaseOf({ version, key, kind = "tool", files, says = {} }: ReleaseOptions): Map<string, Buffer> {
-  const folder = `${kind}_${version}_${SYSTEM.replace("-", "_")}`;
+export function releaseOf(options: ReleaseOptions): Map<string, Buffer> {
+  return releaseOfAll([options]);
+}
+
+/** The files of a release with several editions, for this machine. The first one has its version and its key. */
+export function releaseOfAll(editions: readonly ReleaseOptions[]): Map<string, Buffer> {
+  const [{ version, key, says }] = editions as [ReleaseOptions];
+  const parts = editions.map(archivesOf);
+  const release = new Map(parts.flatMap(({ archives }) => [...archives]));
+  const versions = Object.fromEntries(
+    editions.flatMap(({ edition, own }) => (edition === undefined || own === undefined ? [] : [[edition, own]])),
+  );
+  const listed = parts.flatMap(({ listed }) => listed);
+  resign(release, writeStatement({ version: says?.version ?? version, versions, files: listed }), key);
+  return release;
+}
+
+function archivesOf({ version, own = version, edition = "pro", kind = "tool", files, says = {} }: ReleaseOptions) {
+  const name = edition === "pro" ? kind : kind.replace("tool", `tool-${edition}`);
+  const folder = `${name}_${own}_${SYSTEM.replace("-", "_")}`;
   const tar = tarOf(folder, files);
   const xz = spawnSync("xz", ["-0", "-c"], { input: tar, maxBuffer: 1 << 28 });
   const archives = new Map([[`${folder}.tar.gz`, gzipSync(tar)]]);
   if (xz.status === 0) archives.set(`${folder}.tar.xz`, xz.stdout);
-  const { version: signed = version, ...other } = says;
+  const { version: _, ...other } = says;
   const listed = [...archives].map(([name, bytes]) => {
     const sha256 = createHash("sha256").update(bytes).digest("hex");
-    return { edition: "pro", system: SYSTEM, kind, sha256, bytes: bytes.length, name, ...other };
+    return { edition, system: SYSTEM, kind, sha256, bytes: bytes.length, name, ...other };
   });
-  const text = writeStatement({ version: signed, files: listed });
-  const release = new Map(archives);
-  resign(release, text, key);
-  return release;
+  return { archives, listed };
 }
 
 /** Puts another text in the place of a release's statement, signed as that is. */

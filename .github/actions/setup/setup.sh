@@ -43,7 +43,8 @@ install() {
     script=$(mktemp)
     curl -q -fsSL --proto =https --retry 3 -o "$script" "$host/releases/download/v$TOOL_VERSION/install.sh" ||
       fail version "there is no release $TOOL_VERSION of $TOOL_REPOSITORY"
-    VERSION=$TOOL_VERSION BINDIR=$folder/bin sh "$script" ${flags[@]+"${flags[@]}"} ||
+    # Pro asks the account service only before features of Pro, and its version is the release's.
+    EDITION=pro VERSION=$TOOL_VERSION BINDIR=$folder/bin sh "$script" ${flags[@]+"${flags[@]}"} ||
       fail "tool is not installed" "what install.sh says is above"
     rm -f "$script"
   fi

@@ -12,12 +12,14 @@ import { mayChange } from "./roles.ts";
 
 export interface InvitesProps {
   readonly invited: readonly Member[];
+  /** Whether nobody may be invited again, as the team has no Pro. */
+  readonly isWithoutPro: boolean;
   reload(): Promise<void>;
   onLink(email: string, made: { readonly link: string; readonly expires_at: string }): void;
 }
 
 /** The invites that wait to be accepted. */
-export function Invites({ invited, reload, onLink }: InvitesProps) {
+export function Invites({ invited, isWithoutPro, reload, onLink }: InvitesProps) {
   const sending = useSending();
   const again = ({ email, role }: Member): void => {
     void sending.send(async () => {
@@ -59,12 +61,14 @@ export function Invites({ invited, reload, onLink }: InvitesProps) {
             <td class="actions">
               {mayChange(team.value?.role, member) && (
                 <>
-                  <RowButton
-                    text={session.value!.isMailing ? "Resend" : "New link"}
-                    spoken={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
-                    isDisabled={sending.isSending}
-                    onPress={() => again(member)}
-                  />{" "}
+                  {!isWithoutPro && (
+                    <RowButton
+                      text={session.value!.isMailing ? "Resend" : "New link"}
+                      spoken={`${session.value!.isMailing ? "Resend to" : "New link for"} ${member.email}`}
+                      isDisabled={sending.isSending}
+                      onPress={() => again(member)}
+                    />
+                  )}{" "}
                   <RowButton
                     text="Revoke"
                     spoken={`Revoke the invite of ${member.email}`}

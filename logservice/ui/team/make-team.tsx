@@ -1,14 +1,44 @@
 import { useState } from "preact/hooks";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
+import { useLoaded } from "../data/loaded.ts";
+import { session } from "../data/session.ts";
 import { useBusyWindow } from "../kit/busy-window.ts";
 import { ProblemNote } from "../kit/problem.tsx";
 import { useSending } from "../kit/sending.ts";
+import { WhenLoaded } from "../kit/state.tsx";
 import { NOT_BLANK, TextField } from "../kit/text-field.tsx";
 import { Unsaved } from "../kit/unsaved.tsx";
+import { lacksPro } from "./subscription-state.ts";
+
+/** Whether the person may make a team: their first one, or with Pro in a team that they are in. */
+async function mayMakeTeam(signal: AbortSignal): Promise<boolean> {
+  const { teams } = session.value!.account;
+  for (const { id } of teams) {
+    if (!lacksPro(await call("get_subscription", {}, { signal, team: id }))) return true;
+  }
+  return teams.length === 0;
+}
 
 /** Makes a team whose owner is the person, and shows it. */
 export function MakeTeam() {
+  const may = useLoaded(mayMakeTeam, []);
+  return (
+    <WhenLoaded of={may}>
+      {(isAllowed) =>
+        isAllowed ? (
+          <TeamForm />
+        ) : (
+          <p class="hint">
+            Another team needs Pro, and none of your teams has it: an owner can subscribe on the page Members.
+          </p>
+        )
+      }
+    </WhenLoaded>
+  );
+}
+
+function TeamForm() {
   const [name, setName] = useState("");
   const [id, setId] = useState("");
   const sending = useSending(["name", "id"]);

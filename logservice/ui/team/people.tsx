@@ -20,11 +20,13 @@ import { TokensLeft, type TokensLeftProps } from "./tokens-left.tsx";
 
 export interface PeopleProps {
   readonly members: readonly Member[];
+  /** Whether the team may not invite others, as it has no Pro. */
+  readonly isWithoutPro: boolean;
   reload(): Promise<void>;
 }
 
 /** Who is in the team, and who was invited. */
-export function People({ members, reload }: PeopleProps) {
+export function People({ members, isWithoutPro, reload }: PeopleProps) {
   const [isInviting, setInviting] = useState(false);
   const [removing, setRemoving] = useState<Member | undefined>(undefined);
   const [changing, setChanging] = useState<{ readonly member: Member; readonly role: Role } | undefined>(undefined);
@@ -67,12 +69,18 @@ export function People({ members, reload }: PeopleProps) {
       <section>
         <div class="head">
           <h2 id="people">{joined.length === 1 ? "1 member" : `${joined.length} members`}</h2>
-          {mayWrite && (
+          {mayWrite && !isWithoutPro && (
             <button type="button" class="button primary" onClick={() => setInviting(true)}>
               Invite member
             </button>
           )}
         </div>
+        {mayWrite && isWithoutPro && (
+          <p class="hint">
+            Inviting others needs Pro, which the team does not have:{" "}
+            {mayDo("billing:write") ? "subscribe below." : "an owner of the team can subscribe."}
+          </p>
+        )}
         <Table labelledBy="people" columns={["Address", "Role", "Since"]} hasActions>
           {joined.map((member) => {
             const isSelf = member.email === self;
@@ -133,6 +141,7 @@ export function People({ members, reload }: PeopleProps) {
       {invited.length > 0 && (
         <Invites
           invited={invited}
+          isWithoutPro={isWithoutPro}
           reload={reload}
           onLink={(email, made) => setLink({ ...made, email, kind: "invite" })}
         />

@@ -35,3 +35,7 @@ export function subscriptionState({ status, edition, ends_at }: Subscription): S
     canEnd: isRunning && !isEnding,
   };
 }
+
+/** Whether what needs Pro is refused; unknown is not yet refused. */
+export const lacksPro = (subscription: Pick<Subscription, "provider" | "edition"> | undefined): boolean =>
+  subscription?.provider === "stripe" && subscription.edition === "free";

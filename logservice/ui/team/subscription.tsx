@@ -2,7 +2,7 @@ import { useState } from "preact/hooks";
 import type { Subscription as Answer } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
-import { useLoaded } from "../data/loaded.ts";
+import type { Loaded } from "../data/loaded.ts";
 import { mayDo, team } from "../data/session.ts";
 import { ProblemNote } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
@@ -16,8 +16,7 @@ import { subscriptionState } from "./subscription-state.ts";
 const REFRESH_MS = 5_000;
 
 /** The subscription of the team. Cards are typed on the provider's pages, never here. */
-export function Subscription() {
-  const loaded = useLoaded((signal) => call("get_subscription", {}, { signal }), []);
+export function Subscription({ of: loaded }: { readonly of: Loaded<Answer> }) {
   useEvery(REFRESH_MS, () => {
     if (loaded.value.value?.provider === "stripe") void loaded.load();
   });

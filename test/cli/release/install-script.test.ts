@@ -25,6 +25,7 @@ import {
   type ReleaseHost,
   type ReleaseOptions,
   releaseOf,
+  releaseOfAll,
   resign,
   SYSTEM,
   startReleaseHost,
@@ -77,6 +78,8 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly script?: (text: string) => string;
+  /** Of the script: what a release with both editions has is free. */
+  readonly edition?: string;
   /** Told the process, which leads a group of its own. */
   readonly onStart?: (pid: number) => void;
 }
@@ -91,9 +94,16 @@ async function world(t: Tap): Promise<World> {
     path,
     run(
       words = [],
-      { shell = [where("dash")], env = {}, cwd = folder, script = (text: string) => text, onStart = () => {} } = {},
+      {
+        shell = [where("dash")],
+        env = {},
+        cwd = folder,
+        script = (text: string) => text,
+        edition = "pro",
+        onStart = () => {},
+      } = {},
     ) {
-      const filled = fillInstaller(SOURCE, { origin: host.origin, edition: "pro", keys: KEYS });
+      const filled = fillInstaller(SOURCE, { origin: host.origin, edition, keys: KEYS });
       writeFileSync(path("install.sh"), script(filled.replace("PREFIX='/usr/local'", `PREFIX='${path("usr")}'`)));
       const [program, ...first] = shell;
       const child = spawn(program!, [...first, path("install.sh"), ...words], {
@@ -236,6 +246,48 @@ for (const [name, shell, has] of MACHINES) {
   });
 }
 
+/** A release with both editions, each with its own version. */
+const both = (version: string, own: string, more: Partial<ReleaseOptions> = {}) =>
+  releaseOfAll([
+    { version, key: privateKey, files: { "bin/tool": command(version) } },
+    { version, key: privateKey, edition: "free", own, files: { "bin/tool": `#!/bin/sh\necho ${own}\n` }, ...more },
+  ]);
+
+t.test(
+  "of both editions the free one, unless another is there or asked for",
+  { skip: needs("dash", "xz") },
+  async (t) => {
+    const { host, path, run } = await world(t);
+    host.releases.clear();
+    host.releases.set("1.2.3", both("1.2.3", "1.0.4"));
+    const says = (name: string, named: string) => ({
+      code: 0,
+      stderr: `downloading ${name}_${NAME}.tar.xz (0 MB)\ntool ${named} is installed: /usr/bin/tool\n`,
+    });
+    const receipt = () => JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8"));
+    const free = (env: Record<string, string> = {}) => run([], { edition: "free", env });
+    t.same(await free(), says("tool-free_1.0.4", "1.0.4 (free)"));
+    t.equal(version(path("usr/bin/tool")), "1.0.4");
+    t.match(receipt(), { version: "1.0.4", edition: "free", folder: path("usr/lib/tool/free-1.0.4") });
+    t.same(await free(), { code: 0, stderr: "tool 1.0.4 (free) is installed already: /usr/bin/tool\n" });
+    t.same(await free({ EDITION: "pro", VERSION: "1.2.3-pro" }), says("tool_1.2.3", "1.2.3"));
+    t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+    t.match(receipt(), { version: "1.2.3", edition: "pro", previous: { folder: path("usr/lib/tool/free-1.0.4") } });
+    host.releases.clear();
+    host.releases.set("1.3.0", both("1.3.0", "1.3.0"));
+    t.same(await free(), says("tool_1.3.0", "1.3.0"), "what tool upgrade has changed stays");
+    t.same(await free({ EDITION: "free" }), says("tool-free_1.3.0", "1.3.0 (free)"), "the same number of each");
+    t.equal(version(path("usr/bin/tool")), "1.3.0");
+    t.same(readdirSync(path("usr/lib/tool")).sort(), ["1.3.0", "free-1.3.0", "receipt.json"]);
+    t.equal((await run(["--uninstall"])).code, 0);
+    t.same(tree(path("usr")), []);
+    // A receipt is not believed to name anything else.
+    mkdirSync(path("usr/lib/tool"), { recursive: true });
+    writeFileSync(path("usr/lib/tool/receipt.json"), '{ "edition": "../x" }');
+    t.same(await free(), says("tool-free_1.3.0", "1.3.0 (free)"));
+  },
+);
+
 for (const downloader of ["curl", "wget"]) {
   const skip = needs("dash", "xz", "ssh-keygen", downloader);
   t.test(`${downloader} gives the token to the Git host alone, and in no argument`, { skip }, async (t) => {
@@ -310,6 +362,32 @@ const NO_LIBRARY =
 const strangers = { key: generateKeyPairSync("ed25519").privateKey };
 
 const REFUSED: Row[] = [
+  {
+    name: "an edition that there is not",
+    env: { EDITION: "Pro" },
+    stderr: "error: EDITION is neither pro nor free: Pro\n  leave it out for pro, or what is installed\n",
+  },
+  {
+    name: "an edition that the release has not",
+    env: { EDITION: "free" },
+    stderr: "error: the release 1.2.3 has no free edition\n  choose another VERSION or EDITION\n",
+  },
+  {
+    name: "a free edition for another system",
+    env: { EDITION: "free" },
+    prepare: ({ host }) => host.releases.set("1.2.3", both("1.2.3", "1.0.4", { says: { system: "aix-ppc64" } })),
+    stderr: `error: the release 1.2.3 has no archive for ${SYSTEM}\n`,
+  },
+  {
+    name: "a free edition that says that it is Pro",
+    env: { EDITION: "free" },
+    prepare: ({ host }) =>
+      host.releases.set("1.2.3", both("1.2.3", "1.0.4", { files: { "bin/tool": "#!/bin/sh\necho 1.0.4-pro\n" } })),
+    stderr: `downloading tool-free_1.0.4_${NAME}.tar.xz (0 MB)
+error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
+  report it to the project
+`,
+  },
   {
     name: "403 without a token",
     prepare: answering(API, 403),

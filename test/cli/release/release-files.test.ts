@@ -5,6 +5,7 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import t from "tap";
 import { Inputs, type Lock, nativeInputs } from "../../../cli/release/inputs.ts";
@@ -88,6 +89,7 @@ t.test("names of archives", async (t) => {
   t.equal(archiveName("tool", "pro", "1.2.3", linux!), "tool_1.2.3_linux_x64");
   t.equal(archiveName("tool-cli", "pro", "1.3.0-rc.1", windows!), "tool-cli_1.3.0-rc.1_windows_x64");
   t.equal(archiveName("tool", "free", "1.2.3", linux!), "tool-free_1.2.3_linux_x64");
+  t.equal(archiveName("tool-cli", "free", "0.9.0", windows!), "tool-free-cli_0.9.0_windows_x64");
 });
 
 t.test("each system gets the packages with its binaries, pinned by package-lock.json", async (t) => {
@@ -311,7 +313,35 @@ t.test("arguments", async (t) => {
     options.systems.map(({ name }) => name),
     ["linux-x64"],
   );
-  t.same([options.kinds, options.edition, options.withXz], [["tool", "tool-cli"], "pro", true]);
+  t.same([options.kinds, options.withXz], [["tool", "tool-cli"], true]);
+  t.same(options.editions, [{ edition: "pro", version: "1.2.3-rc.1", account: undefined }]);
+  t.equal(JSON.stringify(options.editions[0]), '{"edition":"pro","version":"1.2.3-rc.1"}', "as the bundles are built");
+
+  const url = "https://account.example.com";
+  const paid = ["--account", url, "--account-key", "pin.pem"];
+  const account = { url, key: pinnedKeyOf(second.publicKey) };
+  t.same(readReleaseOptions(["1.2.3", ...good, ...paid], folder).editions, [
+    { edition: "pro", version: "1.2.3", account },
+    { edition: "free", version: "1.2.3", account },
+  ]);
+  const { editions } = readReleaseOptions(["1.2.3", ...good, ...paid, "--free-version", "0.9.0"], folder);
+  t.same(
+    editions.map(({ edition, version }) => `${edition} ${version}`),
+    ["pro 1.2.3", "free 0.9.0"],
+  );
+  const { releaseDefines } = await import(pathToFileURL(join(root, "cli/build/edition.mjs")).href);
+  t.same(
+    editions.map((of) => releaseDefines(JSON.stringify(of), "0.1.0")),
+    ["pro 1.2.3", "free 0.9.0"].map((of) => {
+      const [edition, version] = of.split(" ");
+      return {
+        TOOL_VERSION: JSON.stringify(version),
+        TOOL_EDITION: JSON.stringify(edition),
+        TOOL_ACCOUNT: JSON.stringify(account),
+      };
+    }),
+    "as the bundles are built",
+  );
 
   const version = "is not a version of Semantic Versioning without build metadata, such as 1.2.3 or 1.3.0-rc.1";
   const made = "as openssl genpkey -algorithm ed25519 -out key.pem";
@@ -321,6 +351,40 @@ t.test("arguments", async (t) => {
     [["1.2.3", "1.2.4", ...good], "name the version, and nothing else beside the options", true],
     [["1.2", ...good], `"1.2" ${version}`, true],
     [["v1.2.3", ...good], `"v1.2.3" ${version}`, true],
+    [["1.2.3-pro", ...good], `"1.2.3-pro" ${version}`, true],
+    [
+      ["1.2.3", ...good, "--account", url],
+      "--account needs --account-key, which says whose statements are believed",
+      true,
+    ],
+    [
+      ["1.2.3", ...good, "--account-key", "pin.pem"],
+      "--account-key needs --account, the service whose statements it verifies",
+      true,
+    ],
+    [
+      ["1.2.3", ...good, "--free-version", "1.0.0"],
+      "--free-version needs --account: the free edition is made only where people can subscribe",
+      true,
+    ],
+    [["1.2.3", ...good, ...paid, "--free-version", "1.0"], `--free-version "1.0" ${version}`, true],
+    [["1.2.3", ...good, ...paid, "--free-version", "1.0.0-pro"], `--free-version "1.0.0-pro" ${version}`, true],
+    ...[
+      "http://account.example.com",
+      `${url}/`,
+      `${url}/a`,
+      "account.example.com",
+      "https://me@account.example.com",
+    ].map((wrong): [string[], string, boolean] => [
+      ["1.2.3", ...good, "--account", wrong, "--account-key", "pin.pem"],
+      `--account ${JSON.stringify(wrong)} is not the origin of a service, such as ${url}`,
+      true,
+    ]),
+    [
+      ["1.2.3", ...good, "--account", url, "--account-key", "key.pem"],
+      `--account-key: ${join(folder, "key.pem")} has no Ed25519 key in PEM, ${made}`,
+      false,
+    ],
     [["1.2.3+build", ...good], `"1.2.3+build" ${version}`, true],
     [["1.2.3", ...good.slice(2)], "--out is missing", true],
     [["1.2.3", ...good.slice(0, 2), ...good.slice(4)], "--origin is missing", true],

@@ -14,6 +14,7 @@ import {
   SIGNATURE_NAMESPACE,
   signStatement,
   verifiedStatement,
+  versionOfEdition,
   writeStatement,
 } from "../../../cli/release/statement.ts";
 import { requires } from "../../support/require.ts";
@@ -21,6 +22,7 @@ import { requires } from "../../support/require.ts";
 const SUM = "0123456789abcdef".repeat(4);
 const STATEMENT: ReleaseStatement = {
   version: "1.2.3",
+  versions: {},
   files: [
     { edition: "pro", system: "any", kind: "tool", sha256: SUM, bytes: 7, name: "install.sh" },
     {
@@ -54,6 +56,12 @@ t.test("a statement is written sorted, and read as it was", (t) => {
   t.equal(writeStatement(STATEMENT), TEXT);
   t.equal(writeStatement({ ...STATEMENT, files: [...STATEMENT.files].reverse() }), TEXT);
   t.same(parseStatement(TEXT), STATEMENT);
+  const both = { ...STATEMENT, versions: { free: "1.1.0" } };
+  t.equal(writeStatement(both), TEXT.replace("file", "edition free 1.1.0\nfile"));
+  t.same(parseStatement(writeStatement(both)), both);
+  t.equal(versionOfEdition(both, "free"), "1.1.0");
+  t.equal(versionOfEdition(both, "pro"), "1.2.3");
+  t.equal(versionOfEdition(both, "constructor"), "1.2.3", "an edition without a line has that of the release");
   t.end();
 });
 
@@ -70,6 +78,16 @@ t.test("what is read, and what is refused", (t) => {
     [file({ system: "any" })],
     ["tool-release 1\nversion 1.3.0-rc.1\n"],
     ["tool-release 1\nversion 1.2.3\nexpires 2030-01-01\nfiles 3\n"],
+    ["tool-release 1\nversion 1.2.3\nedition free 1.1.0-rc.1\n"],
+    [
+      "tool-release 1\nversion 1.2.3\nedition free 1.1.0\nedition free 1.1.0\n",
+      "RELEASE names the version of the edition free twice",
+    ],
+    ["tool-release 1\nversion 1.2.3\nedition\n", unknown("edition")],
+    ["tool-release 1\nversion 1.2.3\nedition free\n", unknown("edition free")],
+    ["tool-release 1\nversion 1.2.3\nedition free v1.1.0\n", unknown("edition free v1.1.0")],
+    ["tool-release 1\nversion 1.2.3\nedition ../x 1.1.0\n", unknown("edition ../x 1.1.0")],
+    ["tool-release 1\nedition free 1.1.0\n", "RELEASE does not name one version"],
     ["tool-release 2\nversion 1.2.3\n", "RELEASE has the format 2, and this version reads 1"],
     ["tool-release 10\nversion 1.2.3\n", "RELEASE has the format 10, and this version reads 1"],
     ["", 'RELEASE begins with "", not with "tool-release"'],

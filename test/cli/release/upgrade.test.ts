@@ -214,6 +214,7 @@ t.test("to the newest, to an older one, and back", { skip }, async (t) => {
   t.same(JSON.parse(checked.stdout), {
     status: "available",
     version: "1.3.0",
+    edition: "pro",
     previous: "1.2.3",
     command: "/usr/bin/tool",
   });

@@ -2,8 +2,12 @@
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
 import { Stripe } from "stripe";
 import t, { type Test } from "tap";
+import { type CommandName, describeTable, isProCommand } from "../../../cli/table.ts";
+import { isProOperation } from "../../../logservice/billing/require-pro.ts";
 import { signatureProblem } from "../../../logservice/billing/signature.ts";
 import { openStripe } from "../../../logservice/billing/stripe.ts";
+import type { Operations } from "../../../schema/rpc.generated.ts";
+import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 import { rawStatementKey, verifyStatement } from "../../../schema/statement.ts";
 import { ciToken } from "../../support/credentials.ts";
 import { type Answer, startTestService, type TestService } from "../../support/service.ts";
@@ -98,6 +102,58 @@ t.test("a service that needs no subscription", async (t) => {
   }
   const webhook = await service.send({ path: "/billing/webhook", body: "{}" });
   t.same([webhook.status, webhook.json.message], [404, "this service takes no payments"]);
+});
+
+t.test("what needs Pro", async (t) => {
+  const { service, owner, subscribe, pass, deliverAll, rpc } = await openShop(t);
+  const { call } = service;
+  const invite = (email: string, token = owner) => call("add_member", { email }, token);
+  const remedy = "tool team subscribe gets it, as does Subscribe on the page Members";
+  const refused = async (answer: Promise<Answer>, what: string) => {
+    const { status, json } = await answer;
+    t.same([status, json], [403, { type: "forbidden", message: `${what}: ${remedy}` }]);
+  };
+  const noInvite = "inviting others needs Pro, which the team acme does not have";
+  const noTeam = "another team needs Pro, which none of your teams has";
+  await refused(invite("ben@example.com"), noInvite);
+  await refused(call("add_team", { name: "Night" }, owner), noTeam);
+  t.match((await call("get_members", {}, owner)).json.members, [{ email: "ann@example.com" }], "nobody was invited");
+  const member = await service.person("eve@example.com", "member", TEAM);
+  t.match((await invite("ben@example.com", member)).json.message, /team:write/, "the role is told first");
+  t.match((await call("add_member", { email: "?" }, owner)).status, 400, "and a slip");
+
+  await subscribe();
+  t.equal((await invite("ben@example.com")).status, 200);
+  t.equal((await call("add_team", { name: "Night" }, owner)).status, 200);
+  t.equal((await rpc("remove_subscription")).status, 200);
+  t.equal((await invite("cam@example.com")).status, 200, "to the end of the period that is paid");
+  pass(MONTH_MS);
+  await deliverAll();
+  await refused(invite("cam@example.com"), noInvite);
+  await refused(call("add_team", { name: "Late" }, owner), noTeam);
+  for (const email of ["ben@example.com", "eve@example.com"])
+    t.equal((await call("remove_member", { email }, owner)).status, 200, "what takes from the team needs none");
+});
+
+t.test("a service without subscriptions refuses nobody", async (t) => {
+  const service = await startTestService(t);
+  const owner = await service.person("ann@example.com", "owner", TEAM);
+  t.equal((await service.call("add_member", { email: "ben@example.com" }, owner)).status, 200);
+  t.equal((await service.call("add_team", { name: "Night" }, owner)).status, 200);
+});
+
+t.test("the operations that need Pro are those of the commands that do", async (t) => {
+  const calls: Readonly<Record<string, keyof Operations>> = {
+    "team add": "add_team",
+    "team members add": "add_member",
+  };
+  const names = Object.keys(rpcSchema.operations) as (keyof Operations)[];
+  t.same(names.filter(isProOperation).sort(), Object.values(calls).sort());
+  const marked = describeTable().filter(({ name }) => isProCommand(name as CommandName));
+  t.same(
+    marked.map(({ name }) => name).filter((name) => name.startsWith("team ")),
+    Object.keys(calls),
+  );
 });
 
 t.test("a team subscribes, changes its card and ends the subscription", async (t) => {

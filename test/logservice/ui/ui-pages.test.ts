@@ -21,7 +21,7 @@ import { totalUsage, usageByDay, withoutEmptyRuns } from "../../../logservice/ui
 import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
 import { matchingDestinations } from "../../../logservice/ui/shell/found-places.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
-import { subscriptionState } from "../../../logservice/ui/team/subscription-state.ts";
+import { lacksPro, subscriptionState } from "../../../logservice/ui/team/subscription-state.ts";
 import { toolConfigOf } from "../../../logservice/ui/team/tool-config.ts";
 import type { AuditEntry, Member, Search, Subscription } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
@@ -203,6 +203,14 @@ t.test("the audit in sentences", (t) => {
     [{ operation: "/tail", result: "unauthorized" }, "tried /tail without a valid sign-in or token"],
   ];
   for (const [part, text] of rows) t.equal(sentenceText(sentenceOf(entry(part))), text, JSON.stringify(part));
+  t.end();
+});
+
+t.test("whether the page shows the form of what needs Pro", (t) => {
+  t.equal(lacksPro({ provider: "stripe", edition: "free" }), true);
+  t.equal(lacksPro({ provider: "stripe", edition: "pro" }), false);
+  t.equal(lacksPro({ provider: "none", edition: "pro" }), false);
+  t.equal(lacksPro(undefined), false, "not known yet: the service refuses by itself");
   t.end();
 });
 
