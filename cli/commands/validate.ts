@@ -36,6 +36,7 @@ import { type Context, EXIT } from "../context.ts";
 import { publishedReference } from "../docs/reference-file.ts";
 import { edition } from "../edition.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
+import { visible } from "../output/display-width.ts";
 import { renderGithub } from "../output/github.ts";
 import { toCodeQuality } from "../output/gitlab.ts";
 import { toSarif } from "../output/sarif.ts";
@@ -55,7 +56,7 @@ export async function validate(context: Context, options: Options<"validate">): 
   for (const name of written) {
     const inside = options.file.length === 0 ? undefined : await filesIn(context, name);
     if (inside?.length === 0) {
-      const what = `there is no ${CONFIG_FILE} and no *.logq below ${name}`;
+      const what = `there is no ${CONFIG_FILE} and no *.logq below ${visible(name)}`;
       return context.misuse(what, `minimal ${CONFIG_FILE}: ${SMALLEST}`);
     }
     // A file in a given folder may be given by name as well.
@@ -91,6 +92,9 @@ export async function validate(context: Context, options: Options<"validate">): 
       inputs.push({ name, text: problem.text, unreadable: notUtf8(problem.at) });
       continue;
     }
+    // Node reads the names of a folder as UTF-8, and what it makes of others is no name that it finds again.
+    if (problem.kind === "absent" && name.includes("\ufffd") && !written.includes(name))
+      return context.misuse(`cannot read ${displayName(name)}: its name is not UTF-8`, "rename it");
     const hint = problem.kind === "absent" && options.file.length === 0 ? `minimal tool.json: ${SMALLEST}` : undefined;
     return context.misuse(`cannot read ${displayName(name)}: ${problem.message}`, hint);
   }
@@ -215,8 +219,8 @@ async function check(context: Context, input: { name: string; text: string }, fi
     const fixed = fix ? await withFixes(file, (text) => problemsOf(language, path, text)) : file;
     if (fixed.text !== input.text) {
       await replaceFile(path, fixed.text);
-      await context.say(`${name} rewritten`);
-    } else if (fix) await context.say(`${name}: nothing to rewrite`);
+      await context.say(`${displayName(name)} rewritten`);
+    } else if (fix) await context.say(`${displayName(name)}: nothing to rewrite`);
     return [{ name, path, ...fixed }];
   }
   const path = resolve(context.directory, name);
@@ -388,7 +392,8 @@ async function replaceFile(name: string, text: string): Promise<void> {
   }
 }
 
-const displayName = (name: string) => (name === "-" ? "stdin" : name);
+/** In one line: a name that others chose would begin lines of a job's log, which runners of CI read commands from. */
+const displayName = (name: string) => (name === "-" ? "stdin" : visible(name));
 
 function count(amount: number, noun: string): string {
   return amount === 0 ? "" : `${amount} ${noun}${amount === 1 ? "" : "s"}`;

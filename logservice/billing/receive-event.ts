@@ -21,11 +21,14 @@ export function readEvent(body: Buffer): StripeEvent {
     throw refused;
   }
   const { id, type, data } = event ?? {};
-  if (typeof id !== "string" || id === "" || typeof type !== "string") throw refused;
+  if (typeof id !== "string" || !ID.test(id) || typeof type !== "string") throw refused;
   const about = (data as { object?: Record<string, unknown> } | undefined)?.object ?? {};
   const customer = about.object === "customer" ? about.id : about.customer;
-  return { id, type, customer: typeof customer === "string" ? customer : "" };
+  return { id, type, customer: typeof customer === "string" && ID.test(customer) ? customer : "" };
 }
+
+/** Ids of Stripe, which are written into the log. */
+const ID = /^\w{1,255}$/;
 
 /**
  * Deals with an event once. It only says whose subscription may have changed: that is read again, so that the order in which
@@ -35,7 +38,7 @@ export async function receiveEvent(
   service: BillingService,
   provider: Provider,
   { id, type, customer }: StripeEvent,
-  address: string,
+  { address, signal }: { readonly address: string; readonly signal: AbortSignal },
 ): Promise<void> {
   const { records, billing, nowMs } = service;
   const { db } = records;
@@ -43,11 +46,17 @@ export async function receiveEvent(
   if (record === undefined) {
     // Other products of the operator may be sold by the same account.
     if (type.startsWith("customer.subscription."))
-      billing.log.warn(`Stripe tells of a subscription of a customer that no team has (${customer}, event ${id})`);
+      billing.log.warn(
+        customer === ""
+          ? `Stripe tells of a subscription and names no customer (event ${id})`
+          : `Stripe tells of a subscription of a customer that no team has (${customer}, event ${id})`,
+      );
     return;
   }
   const team = record.team_id;
   await billing.turns.run(team, async () => {
+    // While Stripe does not answer, turns take long: it has given up on this webhook, and sends it again.
+    signal.throwIfAborted();
     const row = await subscriptionOfCustomer(db, customer);
     if (row === undefined || (await isEventNoted(db, id))) return;
     let read = await provider.subscriptionsOf(customer).catch(unread);

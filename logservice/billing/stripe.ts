@@ -1,6 +1,7 @@
 // The only file that knows Stripe's library. It is loaded by services that use it alone.
 import { createHash } from "node:crypto";
 import { Stripe } from "stripe";
+import { printable } from "../../grammar/problem.ts";
 import { RpcError } from "../error.ts";
 import { type Checkout, type Provider, ProviderFailure, type ReadSubscription } from "./provider.ts";
 
@@ -11,18 +12,25 @@ export interface StripeOptions {
   readonly price: string;
   /** Another address of the API: for tests. */
   readonly url?: string | undefined;
+  /** How long one try may take, from the connection to the last byte of the answer. */
+  readonly timeoutMs?: number;
 }
 
-/** A page that is open in a browser does not wait longer. */
-const TIMEOUT_MS = 15_000;
-const RETRIES = 2;
+/** Both tries together are over before `tool` gives up on the service, after 15 s, and before Stripe gives up on a webhook. */
+const TIMEOUT_MS = 6_000;
+const RETRIES = 1;
+
+/** The longest answers, lists of sessions, have some tens of kilobytes. */
+const MAX_BYTES = 4 * 1024 * 1024;
 
 /** Opens Stripe's API. Asks for nothing yet. */
-export function openStripe({ key, price, url }: StripeOptions): Provider {
+export function openStripe({ key, price, url, timeoutMs = TIMEOUT_MS }: StripeOptions): Provider {
   const at = url === undefined ? undefined : new URL(url);
   const stripe = new Stripe(key, {
-    timeout: TIMEOUT_MS,
+    timeout: timeoutMs,
     maxNetworkRetries: RETRIES,
+    // Its client by `fetch` ends an answer that comes byte by byte; that of Node waits as long as any comes.
+    httpClient: Stripe.createFetchHttpClient(fetchBounded),
     telemetry: false,
     ...(at !== undefined && {
       protocol: at.protocol === "http:" ? "http" : "https",
@@ -39,7 +47,7 @@ export function openStripe({ key, price, url }: StripeOptions): Provider {
     addCustomer: (team, idempotencyKey) =>
       ask("make a customer", async () => {
         const { id } = await stripe.customers.create({ metadata: { tool_team: team } }, { idempotencyKey });
-        return id;
+        return named(id, "no customer");
       }),
 
     subscriptionsOf: (customer) =>
@@ -62,7 +70,7 @@ export function openStripe({ key, price, url }: StripeOptions): Provider {
           return_url: returnUrl,
           ...(isForCard && { flow_data: { type: "payment_method_update" as const } }),
         });
-        return url;
+        return named(url, "no page");
       }),
 
     end: (id, when) =>
@@ -98,8 +106,26 @@ async function openCheckout(stripe: Stripe, price: string, { team, customer, ret
   const text = JSON.stringify([params, data[0]?.id ?? ""]);
   const idempotencyKey = `tool-checkout-${createHash("sha256").update(text).digest("hex")}`;
   const { url } = await stripe.checkout.sessions.create(params, { idempotencyKey });
-  if (!url) throw new TypeError("Stripe's answer names no page");
-  return url;
+  return named(url, "no page");
+}
+
+/** What the library says that an answer has, if it is there: answers are not looked at before. */
+function named(text: string | null, nothing: string): string {
+  if (typeof text !== "string" || text === "") throw new TypeError(`the answer names ${nothing}`);
+  return text;
+}
+
+/** `fetch` for the library, which believes redirects: Stripe has none. Reads no more of an answer than any has. */
+async function fetchBounded(url: string | URL | Request, init?: RequestInit): Promise<Response> {
+  const { status, headers, body } = await fetch(url, { ...init, redirect: "error" });
+  const parts: Uint8Array[] = [];
+  let bytes = 0;
+  for await (const part of body ?? []) {
+    bytes += part.length;
+    if (bytes > MAX_BYTES) throw new Error(`the answer is longer than ${MAX_BYTES} bytes`);
+    parts.push(part);
+  }
+  return new Response(bytes === 0 ? null : Buffer.concat(parts), { status, headers });
 }
 
 function readSubscription(read: Stripe.Subscription): ReadSubscription {
@@ -132,9 +158,13 @@ const isMissing = (error: unknown) => (error as { code?: unknown }).code === "re
 /** The log says what is in the cause; the answer names no detail of the operator's account. */
 function refusalOf(what: string, error: unknown, key: string): RpcError {
   const { type, statusCode, requestId, message } = error as Partial<Stripe.errors.StripeError>;
-  const said = String(message ?? error).replaceAll(key, "****");
+  const said = printable(String(message ?? error).replaceAll(key, "****"));
   const status = statusCode === undefined ? "" : ` (status ${statusCode}${requestId ? `, request ${requestId}` : ""})`;
   const cause = new ProviderFailure(`Stripe did not ${what}: ${said}${status}`);
+  if (type === undefined) {
+    const text = `Stripe's answer is not understood, so it did not ${what}: those who run this service see why in its log`;
+    return new RpcError("unavailable", text, { cause });
+  }
   const isGone = type === "StripeConnectionError" || type === "StripeAPIError" || type === "StripeRateLimitError";
   return new RpcError(
     "unavailable",

@@ -45,7 +45,7 @@ export function webhookAnswer(state: RouteState): RequestHandler {
         const sent = { secret: stripe.webhookSecret, nowMs: nowMs() };
         const problem = signatureProblem(signatureOf(request), body, sent);
         if (problem !== undefined) throw refuse(problem);
-        await receiveEvent(service, stripe.provider, readEvent(body), address);
+        await receiveEvent(service, stripe.provider, readEvent(body), { address, signal });
       });
       sendJson(response, 200, { received: true });
     });

@@ -69,12 +69,14 @@ const NO_SUBSCRIPTION = new RpcError("conflict", "the team has no subscription: 
 /** Does something with the provider for the team, while nothing else is done for it. */
 function inTurn<T>(
   { billing, records }: Service,
-  { grant }: OperationCall,
+  { grant, signal }: OperationCall,
   act: (provider: Provider, team: string) => Promise<T>,
 ): Promise<T> {
   const { stripe, turns } = billing;
   if (stripe === undefined) return Promise.reject(NEEDS_NONE);
   return turns.run(grant.team, async () => {
+    // While Stripe does not answer, turns take long: nothing is begun for somebody who has left.
+    signal.throwIfAborted();
     // It may have ended while others had their turn, and what Stripe does cannot be taken back.
     await requireStillGranted(records.db, grant);
     return act(stripe.provider, grant.team).catch((error: unknown) => {

@@ -135,6 +135,12 @@ t.test("the action that validates annotates, fails by its inputs, and leaves a l
   t.match(withLog.stdout, /^::error file=faulty/);
   const log = JSON.parse(readFileSync(join(cwd, "problems.sarif"), "utf8"));
   t.match(log.runs[0].results, [{ ruleId: "config/name" }]);
+  const unwritten = await run({ path: "good", sarif: "reports/problems.sarif" });
+  t.equal(unwritten.code, 1, "not taken for problems, which the report would have");
+  t.equal(
+    unwritten.stdout,
+    "::error title=sarif::the report cannot be written: make its folder in a step before this one\n",
+  );
   const bare = join(cwd, "bare");
   mkdirSync(bare);
   const missing = await run({}, `${bare}:/usr/bin:/bin`);
@@ -182,6 +188,12 @@ t.test("the action that installs takes the newest or a given release, or what a 
   const refused: [inputs: Readonly<Record<string, string>>, stdout: RegExp][] = [
     [{ version: "9.9.9" }, /^::error title=version::there is no release 9\.9\.9 of acme\/tool\n$/],
     [{ version: "1.2.3; id" }, /^::error title=version::1\.2\.3; id is no version, such as 1\.2\.3, nor latest\n$/],
+    [{ version: "1\n::add-mask::x%" }, /^::error title=version::1%0A::add-mask::x%25 is no version, [^\n]*\n$/],
+    [{ version: "1\r::add-mask::x" }, /^::error title=version::1%0D::add-mask::x is no version, [^\n]*\n$/],
+    ...["..", ".", "-x", "v"].map((version): [Readonly<Record<string, string>>, RegExp] => [
+      { version },
+      /^::error title=version::[^\n]* is no version, such as 1\.2\.3, nor latest\n$/,
+    ]),
     [{ kind: "all" }, /^::error title=kind::kind is tool or tool-cli\n$/],
     [{ version: "1.2.3", kind: "tool" }, /::error title=tool is not installed::what install\.sh says is above\n$/],
   ];
@@ -242,5 +254,13 @@ t.test("the hooks of pre-commit take the files that a folder's check takes, but 
   const checkable = await checkableFiles(folder);
   for (const { id, files } of hooks) {
     t.same([...names, ...others].filter((name) => new RegExp(files).test(name)).sort(), checkable, id);
+  }
+  // It runs the words of `entry` with the names behind them.
+  const cwd = t.testdir({ "-x.tool.json": FAULTY, "--strict.logq": "error\n" });
+  const PATH = toolOnPath(cwd);
+  for (const { id, entry } of hooks) {
+    const { code, stdout } = await bash(`${entry} -x.tool.json --strict.logq`, cwd, { PATH });
+    t.equal(code, 1, id);
+    t.match(stdout, /^-x\.tool\.json:1:11: error: /, id);
   }
 });

@@ -465,3 +465,30 @@ t.test("rules of a SARIF log lead to the reference that is published", async (t)
   const [rule] = await rules({ TOOL_DOCS_URL: "https://docs.example/tool.html" });
   t.equal(rule!.helpUri, "https://docs.example/tool.html#config%2Fmissing-key");
 });
+
+t.test("a name that others chose begins no line, which runners of CI would read as a command", async (t) => {
+  const cwd = t.testdir({ ours: { "tool.json": '{ "name": "app" }' } });
+  for (const name of ["a\n::add-mask::b", "\r::stop-commands::c", "\u2028::error::d"]) {
+    mkdirSync(join(cwd, name));
+    writeFileSync(join(cwd, name, "tool.json"), '{ "name": "App" }');
+    writeFileSync(join(cwd, name, "x.logq"), "error");
+  }
+  const runs: [words: readonly string[], code: number][] = [
+    [["."], 1],
+    [["a\n::add-mask::b"], 1],
+    [["a\n::add-mask::b/x.logq", "--fix"], 0],
+    [["a\n::add-mask::b/absent.logq"], 2],
+    [["a\n::add-mask::b", "--fix"], 1],
+  ];
+  for (const [words, code] of runs) {
+    const result = await tool(["validate", ...words], { cwd });
+    const said = `${result.stdout}\n${result.stderr}`;
+    t.equal(result.code, code, said);
+    t.match(said, /a␊::add-mask::b/);
+    t.notMatch(said, /[\r\u2028]|^\s*::/m, JSON.stringify(words));
+  }
+  const path = Buffer.concat([Buffer.from(join(cwd, "ours/")), Buffer.from([0xff]), Buffer.from(".logq")]);
+  writeFileSync(path, "error");
+  const { stderr, code } = await tool(["validate", "ours"], { cwd });
+  t.same([code, stderr], [2, "error: cannot read ours/\ufffd.logq: its name is not UTF-8\n  rename it\n"]);
+});

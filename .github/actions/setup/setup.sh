@@ -5,7 +5,10 @@
 set -euo pipefail
 
 fail() {
-  echo "::error title=$1::$2"
+  local text=${2//'%'/%25}
+  text=${text//$'\r'/%0D}
+  # As one line: the next one could be a command of its own.
+  echo "::error title=$1::${text//$'\n'/%0A}"
   exit 1
 }
 
@@ -28,7 +31,8 @@ find_version() {
     esac
   fi
   case $version in
-    '' | *[!0-9A-Za-z.-]*) fail version "$TOOL_VERSION is no version, such as 1.2.3, nor latest" ;;
+    # It is a part of the cache's folder, so it is no way out of it either.
+    [!0-9]* | '' | *[!0-9A-Za-z.-]*) fail version "$TOOL_VERSION is no version, such as 1.2.3, nor latest" ;;
   esac
   {
     echo "version=$version"

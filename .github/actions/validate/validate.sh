@@ -20,6 +20,11 @@ for rule in $TOOL_IGNORE; do flags+=(--ignore "$rule"); done
 set +f
 # First, so that the report is there for the next step when problems end this one.
 if [ -n "$TOOL_SARIF" ]; then
+  # By itself, as a redirection that fails ends with 1, too, as a check with problems does.
+  : >"$TOOL_SARIF" || {
+    echo "::error title=sarif::the report cannot be written: make its folder in a step before this one"
+    exit 1
+  }
   tool validate ${flags[@]+"${flags[@]}"} --format sarif -- "$TOOL_PATH" >"$TOOL_SARIF" || [ $? -eq 1 ]
 fi
 tool validate ${flags[@]+"${flags[@]}"} --format github -- "$TOOL_PATH"

@@ -1,11 +1,15 @@
 // Subscriptions, with a stand-in of Stripe whose time is that of the test.
 import { createPublicKey, generateKeyPairSync } from "node:crypto";
+import type { ServerResponse } from "node:http";
 import { Stripe } from "stripe";
 import t, { type Test } from "tap";
 import { type CommandName, describeTable, isProCommand } from "../../../cli/table.ts";
+import { openBilling } from "../../../logservice/billing/billing.ts";
+import { receiveEvent } from "../../../logservice/billing/receive-event.ts";
 import { isProOperation } from "../../../logservice/billing/require-pro.ts";
 import { signatureProblem } from "../../../logservice/billing/signature.ts";
 import { openStripe } from "../../../logservice/billing/stripe.ts";
+import { subscriptions } from "../../../logservice/rpc/subscriptions.ts";
 import type { Operations } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 import { rawStatementKey, verifyStatement } from "../../../schema/statement.ts";
@@ -303,6 +307,8 @@ t.test("webhooks that are not believed change nothing", async (t) => {
     ["no event", { body: "[]" }, /not an event/],
     ["no JSON", { body: "{" }, /not an event/],
     ["null", { body: "null" }, /not an event/],
+    ["an id that would steer a terminal", { body: body.replace("evt_", "\\u001b[2J") }, /not an event/],
+    ["an id with a line end", { body: body.replace("evt_", "\\nwarn: ") }, /not an event/],
   ];
   const requests = stripe.requests.length;
   for (const [name, sent, message] of rows) {
@@ -489,7 +495,13 @@ t.test("a customer of nobody, and of a team that was removed", async (t) => {
   const stranger = stripe.subscribe("cus_stranger");
   t.equal((await deliver(stripe.lastEvent)).status, 200);
   t.equal((await deliver({ ...stripe.lastEvent, id: "evt_none", data: { object: { id: "prod_1" } } })).status, 200);
-  t.match(service.logged.splice(0), [/customer that no team has \(cus_stranger, event evt_/, /customer that no team/]);
+  const listed = { customer: ["cus_1"] };
+  t.equal((await deliver({ ...stripe.lastEvent, id: "evt_list", data: { object: listed } })).status, 200);
+  t.match(service.logged.splice(0), [
+    /customer that no team has \(cus_stranger, event evt_/,
+    /^Stripe tells of a subscription and names no customer \(event evt_none\)$/,
+    /^Stripe tells of a subscription and names no customer \(event evt_list\)$/,
+  ]);
   stripe.subscriptions.delete(stranger.id);
   stripe.events.splice(0);
 
@@ -534,6 +546,90 @@ t.test("Stripe does not answer, or refuses", async (t) => {
   t.equal((await rpc("remove_subscription")).status, 503);
   t.equal([...stripe.subscriptions.values()][0]!.cancel_at_period_end, false);
   t.notMatch(JSON.stringify([away, refused, service.logged]), STRIPE_KEY);
+});
+
+t.test("answers that never end, are too long or are none of Stripe's", async (t) => {
+  const stripe = await startStripe(t, Date.now);
+  const settings = { key: STRIPE_KEY, price: PRICE, url: stripe.url };
+  const patient = openStripe({ ...settings, timeoutMs: 30_000 });
+  const hasty = openStripe({ ...settings, timeoutMs: 200 });
+  const away = /^Stripe does not answer, so it did not open the page of the card: try again in a minute$/;
+  const strange = /^Stripe's answer is not understood, so it did not open the page of the card: those who run this/;
+  const json = (text: string) => (response: ServerResponse) => void response.end(text);
+  const options = { returnUrl: "https://logs.example.com", isForCard: true };
+  const endless: Readonly<Record<string, (response: ServerResponse) => void>> = {
+    none: () => {},
+    "a beginning": (response) => void response.write('{"url": "htt'),
+    blanks: (response) => drip(response, " "),
+  };
+  for (const [name, instead] of Object.entries(endless)) {
+    stripe.instead = instead;
+    await t.rejects(hasty.portal("cus_1", options), { type: "unavailable", message: away }, name);
+  }
+  const rows: readonly [name: string, instead: (response: ServerResponse) => void, message: RegExp, cause: RegExp][] = [
+    ["more than any has", (response) => drip(response, "x".repeat(1024 * 1024)), away, /./],
+    ["a cut", (response) => void response.destroy(), away, /connection/i],
+    ["no JSON", json("<html>"), away, /Invalid JSON/],
+    ["nothing", json(""), away, /Invalid JSON/],
+    ["null", json("null"), strange, /null/],
+    ["no page", json("{}"), strange, /the answer names no page/],
+    ["a page that is none", json('{"url": 5}'), strange, /the answer names no page/],
+    [
+      "a redirect",
+      (response) => void response.writeHead(302, { location: "/v1/elsewhere" }).end('{"url": "https://evil.example"}'),
+      away,
+      /connection/i,
+    ],
+    [
+      "words for the terminal",
+      (response) => void response.writeHead(400).end('{"error": {"message": "\\u001b[2Jno\\rway"}}'),
+      /^Stripe refused to open the page of the card/,
+      /: ␛\[2Jno␍way \(status 400\)$/,
+    ],
+  ];
+  for (const [name, instead, message, cause] of rows) {
+    stripe.instead = instead;
+    const failure = { type: "unavailable", message, cause: { name: "ProviderFailure", message: cause } };
+    await t.rejects(patient.portal("cus_1", options), failure, name);
+  }
+  stripe.instead = json('{"object": "customer"}');
+  await t.rejects(patient.addCustomer(TEAM, "key"), { cause: { message: /the answer names no customer/ } });
+});
+
+/** Writes the same again and again, until nobody reads it any more. */
+function drip(response: ServerResponse, text: string): void {
+  const timer = setInterval(() => response.write(text), 20);
+  response.once("close", () => clearInterval(timer));
+}
+
+t.test("nothing is begun for whoever has left by their turn", async (t) => {
+  const { service, stripe, deliver, subscribe, nowMs } = await openShop(t);
+  await subscribe();
+  const provider = openStripe({ key: STRIPE_KEY, price: PRICE, url: stripe.url });
+  const billing = openBilling({ stripe: { provider, webhookSecret: WEBHOOK_SECRET } }, { error() {}, warn() {} });
+  const parts = { records: service.records, billing, nowMs, account: { address: { isKnown: false, origin: "" } } };
+  let release = () => {};
+  const held = new Promise<void>((resolve) => {
+    release = resolve;
+  });
+  const before = billing.turns.run(TEAM, () => held);
+  const left = new AbortController();
+  const { signal } = left;
+  const [customer = ""] = stripe.customers.keys();
+  const event = { id: "evt_left", type: "customer.subscription.updated", customer };
+  const call = { signal, grant: { team: TEAM } };
+  const both = [
+    t.rejects(receiveEvent(parts, provider, event, { address: "", signal }), { message: "left" }),
+    t.rejects(subscriptions.change_card(parts as never, {}, call as never), { message: "left" }),
+  ];
+  const requests = stripe.requests.length;
+  left.abort(new Error("left"));
+  release();
+  await Promise.all([before, ...both]);
+  t.equal(stripe.requests.length, requests);
+  const again = { ...stripe.lastEvent, id: event.id };
+  t.equal((await deliver(again)).status, 200);
+  t.equal(stripe.requests.length, requests + 1, "the webhook counts when it is sent again");
 });
 
 t.test("whoever is no owner any more begins and ends nothing", async (t) => {

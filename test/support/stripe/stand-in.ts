@@ -3,7 +3,7 @@
 // and remembers Idempotency-Keys.
 import { createHmac, randomBytes } from "node:crypto";
 import { once } from "node:events";
-import { createServer, type IncomingMessage } from "node:http";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { text } from "node:stream/consumers";
 import type { Test } from "tap";
@@ -80,6 +80,8 @@ export class StripeStandIn {
   losesAnswer = false;
   /** Called before each request is answered. */
   before: (request: SeenRequest) => Promise<void> | void = () => {};
+  /** Writes answers that Stripe would not give, or none, instead of what the request asks for. */
+  instead: ((response: ServerResponse) => void) | undefined;
   url = "";
   readonly #keys = new Map<string, { readonly sent: string; readonly answer: Answered }>();
   readonly #nowMs: () => number;
@@ -301,6 +303,7 @@ export class StripeStandIn {
 export async function startStripe(t: Test, nowMs: () => number): Promise<StripeStandIn> {
   const stripe = new StripeStandIn(nowMs);
   const server = createServer(async (request, response) => {
+    if (stripe.instead !== undefined) return void stripe.instead(response);
     const [status, body] = await stripe.answer(request);
     // Without the header the library tries again by itself, after a while.
     response.writeHead(status, { "content-type": "application/json", "stripe-should-retry": "false" });
