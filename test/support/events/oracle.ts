@@ -210,6 +210,7 @@ export function openOracle(nowMs: () => number): EventsStore {
     },
 
     position: () => 0,
+    isReplaced: () => false,
     disk: async () => ({ freeBytes: 250, totalBytes: 1000, isFull: false }),
 
     expire: async () => {},
