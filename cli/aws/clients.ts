@@ -87,7 +87,7 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
     throw new PlatformError(
       "region/invalid",
       `${JSON.stringify(region)} is not a region`,
-      "name one such as eu-west-1 as \"regions\" in tool.json, in CLOUD_REGION, or as the region of the profile in ~/.aws/config",
+      'name one such as eu-west-1 as "regions" in tool.json, in CLOUD_REGION, or as the region of the profile in ~/.aws/config',
     );
   }
   const endless = endlessProfileFile(env);

@@ -48,7 +48,8 @@ export type Hold = "held" | "gone" | "taken";
 export function holdOf(directory: string): () => Hold {
   const path = join(directory, "lock");
   const options = { throwIfNoEntry: false };
-  const isSame = (there: Stats | undefined, own: Stats | undefined) => there?.ino === own?.ino && there?.dev === own?.dev;
+  const isSame = (there: Stats | undefined, own: Stats | undefined) =>
+    there?.ino === own?.ino && there?.dev === own?.dev;
   const [folder, lock] = [statSync(directory, options), lstatSync(path, options)];
   return () => {
     const there = lstatSync(path, options);
