@@ -82,6 +82,14 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
       "write one such as http://127.0.0.1:4566, or unset it",
     );
   }
+  // The SDK would say it in a stack trace, as it makes names of hosts of it.
+  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(region)) {
+    throw new PlatformError(
+      "region/invalid",
+      `${JSON.stringify(region)} is not a region`,
+      'name one such as eu-west-1 as "regions" in tool.json, in CLOUD_REGION, or as the region of the profile in ~/.aws/config',
+    );
+  }
   const endless = endlessProfileFile(env);
   if (endless !== undefined) {
     throw new PlatformError(

@@ -14,7 +14,8 @@ export function languageOf(name: string): FileLanguage {
 /** Folders with other people's code, and with the output of builds and tools. */
 const SKIPPED: ReadonlySet<string> = new Set(["node_modules", "vendor", "bower_components", "__pycache__", "target"]);
 
-const CHECKED = /^(?:tool\.json|\.toolignore|.+\.(?:tool\.json|logq))$/;
+// A name may have line ends.
+const CHECKED = /^(?:tool\.json|\.toolignore|.+\.(?:tool\.json|logq))$/s;
 
 /**
  * The files below a folder that can be checked, as sorted paths relative to it: tool.json, *.tool.json, *.logq and

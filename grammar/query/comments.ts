@@ -14,9 +14,12 @@ export function commentsIn(source: string): Span[] {
   return comments;
 }
 
-/** The query with blanks in place of its comments, so that all offsets stay. */
+/**
+ * The query with blanks in place of its comments, so that all offsets stay; also in place of a byte order mark, which some
+ * editors put at the beginning of a file.
+ */
 export function withoutComments(source: string): string {
-  let text = source;
+  let text = source.replace(/^\ufeff/, " ");
   for (const { start, end } of commentsIn(source))
     text = text.slice(0, start) + " ".repeat(end - start) + text.slice(end);
   return text;

@@ -30,6 +30,8 @@ interface FlushSchedulerOptions<Built> {
   readonly journal: Journal;
   readonly seenKeys: SeenKeys;
   readonly writer: MemtableWriter<Built>;
+  /** Called before anything is installed. Throws if another process has the folder by now. */
+  readonly checkFolder: () => void;
   /** Called after each flush of a memtable. */
   readonly flushed: () => void;
 }
@@ -245,7 +247,8 @@ export class FlushScheduler<Built> {
   }
 
   async #install(memtable: Memtable, built: Built): Promise<void> {
-    const { memtables, journal, writer } = this.#options;
+    const { memtables, journal, writer, checkFolder } = this.#options;
+    checkFolder();
     const older = this.#olderThan(memtable);
     await writer.install(memtable, built, older);
     // A deletion in this file may be of events in an older one that waits.

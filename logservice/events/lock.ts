@@ -1,5 +1,5 @@
 import { createHash, randomUUID } from "node:crypto";
-import { readFileSync } from "node:fs";
+import { lstatSync, readFileSync, type Stats, statSync } from "node:fs";
 import { link, lstat, readlink, rename, rm, symlink, unlink, writeFile } from "node:fs/promises";
 import { join } from "node:path";
 import { NotAFile, readDataFile } from "../data-file.ts";
@@ -36,6 +36,27 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
   } finally {
     await rm(temporaryPath, { force: true });
   }
+}
+
+/** Whether a directory is still the one that was locked: `gone` if another has its name, or none; `taken` by other locks. */
+export type Hold = "held" | "gone" | "taken";
+
+/**
+ * To be called by the process that has just locked the directory. The returned function takes two calls of the system. A
+ * lock that is removed takes nothing away: what is written still reaches the directory.
+ */
+export function holdOf(directory: string): () => Hold {
+  const path = join(directory, "lock");
+  const options = { throwIfNoEntry: false };
+  const isSame = (there: Stats | undefined, own: Stats | undefined) =>
+    there?.ino === own?.ino && there?.dev === own?.dev;
+  const [folder, lock] = [statSync(directory, options), lstatSync(path, options)];
+  return () => {
+    const there = lstatSync(path, options);
+    // A file that is made after another one is gone may get the same number.
+    if (there !== undefined && !(isSame(there, lock) && there.mtimeMs === lock?.mtimeMs)) return "taken";
+    return isSame(statSync(directory, options), folder) ? "held" : "gone";
+  };
 }
 
 interface Claim {

@@ -2,7 +2,7 @@ import { mkdir } from "node:fs/promises";
 import { join } from "node:path";
 import { DuckDbEventsStore, type Upkeep } from "./duckdb/duckdb-store.ts";
 import { lockFile } from "./duckdb/lock-file.ts";
-import { lockDirectory } from "./lock.ts";
+import { holdOf, lockDirectory } from "./lock.ts";
 import { type EventsStoreOptions, storeSettings } from "./settings.ts";
 import type { EventsStore } from "./store.ts";
 
@@ -16,7 +16,7 @@ export async function openEventsStore(options: EventsStoreOptions): Promise<Even
   const unlock = await lockDirectory(directory);
   try {
     const unlockAll = await lockFile(directory, unlock);
-    return await DuckDbEventsStore.open(storeSettings(options), unlockAll);
+    return await DuckDbEventsStore.open(storeSettings(options), { unlock: unlockAll, hold: holdOf(directory) });
   } catch (error) {
     await unlock();
     throw error;

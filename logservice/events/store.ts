@@ -63,6 +63,11 @@ export interface EventsStore {
    * elsewhere, it shows that an older copy of the events was put in their place.
    */
   position(): number;
+  /**
+   * Whether another folder has the name of the store's, or none. Then batches and deletions are refused with `unavailable`. Once
+   * another process has locked such a folder, nothing is written to it any more, and that stays so.
+   */
+  isReplaced(): boolean;
   /** The room of the disk that events are stored on. */
   disk(): Promise<DiskRoom>;
 
@@ -329,6 +334,14 @@ export class StoreError extends Error {
 /** The error of calls to a store that is closing. */
 export const storeClosed = () =>
   new StoreError("unavailable", "the service is shutting down; try again", { retryAfterMs: 1000 });
+
+/** The error of changes to a store whose folder another has the name of, or none. */
+export const folderReplaced = () =>
+  new StoreError(
+    "unavailable",
+    "the folder of the events was replaced or removed under the running service: stop the service, put the folder back and start it again; nothing was changed",
+    { retryAfterMs: 30_000 },
+  );
 
 /** The error of a query that needs more memory than it may have. */
 export const tooMuch = (cause?: unknown) =>

@@ -1,5 +1,5 @@
 import { RpcError } from "../error.ts";
-import type { Loss } from "../events/store.ts";
+import { folderReplaced, type Loss } from "../events/store.ts";
 import { sendJson, sendText } from "../http/send.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
 import type { PublicAnswer } from "./public.ts";
@@ -17,6 +17,7 @@ export function readyAnswer({ service, stopping }: RouteState): PublicAnswer {
     if (stopping.aborted) throw new RpcError("unavailable", "the service is shutting down");
     await service.records.db.selectFrom("instance").select("key").limit(1).execute();
     if (service.records.isReplaced()) throw new RecordsReplaced();
+    if (service.events.isReplaced()) throw folderReplaced();
     const disk = await service.events.disk().catch(() => undefined);
     const missing = missingOf(service.events.losses());
     sendJson(response, 200, { status: "ready", ...missing, ...(disk?.isFull && { disk: "full" }) });

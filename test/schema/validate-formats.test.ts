@@ -405,6 +405,27 @@ t.test("whatever has the name of a file of ours is read in a folder as by its na
   }
 });
 
+t.test("queries in files with a byte order mark, or a line end in their name, are checked as others are", async (t) => {
+  const files = {
+    "mark.logq": "\ufeffstatus >= 500 # errors\n",
+    "mark-wrong.logq": "\ufeffstatus => 5",
+    "comment.logq": "\ufeff# all\nstatus >= 500",
+    "line\nend.logq": "status => 5",
+    "line\u2028end.tool.json": "{",
+  };
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ...files });
+  const { stdout } = await tool(["validate", ".", "--format", "json"], { cwd });
+  const { files: reports } = JSON.parse(stdout) as { files: { file: string; problems: { code: string }[] }[] };
+  t.same(Object.fromEntries(reports.map(({ file, problems }) => [file, problems.map(({ code }) => code)])), {
+    "comment.logq": [],
+    "line\nend.logq": ["query/unknown-operator"],
+    "line\u2028end.tool.json": ["config/unclosed", "config/missing-key"],
+    "mark-wrong.logq": ["query/unknown-operator"],
+    "mark.logq": [],
+    "tool.json": [],
+  });
+});
+
 t.test("a file that is not UTF-8 is one file with a problem", async (t) => {
   const cwd = t.testdir({ "tool.json": '{ "nmae": "app" }', "slow.logq": "" });
   writeFileSync(join(cwd, "latin.tool.json"), Buffer.from('{\n  "name": "caf\u00e9" }', "latin1"));

@@ -1,6 +1,6 @@
 // A store of which one thing is damaged: its folders, names and leftovers while nobody uses it, any file while it is open,
-// and at random: DAMAGE_ROUNDS times (20), drawn by DAMAGE_SEED, of the faults that DAMAGE_FAULTS picks. DAMAGE_ONLY picks
-// rows. events-damage-journal.ts and events-damage-segments.ts have each kind of file.
+// and at random: DAMAGE_ROUNDS times (20), drawn by DAMAGE_SEED, of the faults that DAMAGE_FAULTS picks, DAMAGE_AT_ONCE
+// of them in each round (1). DAMAGE_ONLY picks rows. events-damage-journal.ts and events-damage-segments.ts have each kind of file.
 import t from "tap";
 import { deniedRows, runDenied } from "../support/events/damage-denied.ts";
 import { damageLoop } from "../support/events/damage-loop.ts";

@@ -14,6 +14,7 @@ import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
 import { readJournalFiles } from "../journal/recovery.ts";
 import { type JournalDamage, repairJournal } from "../journal/repair.ts";
 import { SeenKeys } from "../journal/seen-keys.ts";
+import type { Hold } from "../lock.ts";
 import { olderLoss, UnnotedLoss } from "../loss.ts";
 import type { Memtable } from "../memtable.ts";
 import { Memtables } from "../memtables.ts";
@@ -26,6 +27,7 @@ import {
   type AppendOptions,
   type DiskRoom,
   type EventsStore,
+  folderReplaced,
   type NewEvent,
   storeClosed,
   type TailItem,
@@ -71,10 +73,15 @@ interface Opened {
   readonly losses: Losses;
 }
 
+interface FolderLock {
+  readonly unlock: () => Promise<void>;
+  readonly hold: () => Hold;
+}
+
 /** The events store of one machine: a journal, memtables, and segments that DuckDB reads. */
 export class DuckDbEventsStore implements EventsStore, Upkeep {
   readonly #settings: StoreSettings;
-  readonly #unlock: () => Promise<void>;
+  readonly #lock: FolderLock;
   readonly #opened: Opened;
   readonly #dedup: Dedup;
   readonly #backpressure: Backpressure;
@@ -91,8 +98,10 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   /** The memtable that was active at the last sweeps, and when that was first seen. */
   #seenActive: { readonly memtable: Memtable; readonly atMs: number } | undefined;
   #isClosed = false;
+  /** Whether another process has a folder of the same name. What was accepted is in the own one, wherever that is now. */
+  #isTaken = false;
 
-  static async open(settings: StoreSettings, unlock: () => Promise<void>): Promise<DuckDbEventsStore> {
+  static async open(settings: StoreSettings, lock: FolderLock): Promise<DuckDbEventsStore> {
     const { directory, log, clock } = settings;
     const nowMs = () => clock.nowMs();
     await refuseOthers(directory, settings.owner);
@@ -127,7 +136,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       const seenKeys = new SeenKeys(join(directory, "keys"), log);
       const losses = new Losses(list.losses);
       const opened = { journal, damage, pool, memtables, projects, seenKeys, flusher, losses };
-      const store = new DuckDbEventsStore(settings, unlock, opened);
+      const store = new DuckDbEventsStore(settings, lock, opened);
       await store.#sql.open();
       await store.#engines.open();
       const target = replayTarget(projects);
@@ -144,22 +153,25 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     }
   }
 
-  private constructor(settings: StoreSettings, unlock: () => Promise<void>, opened: Opened) {
+  private constructor(settings: StoreSettings, lock: FolderLock, opened: Opened) {
     const { journal, pool, memtables, projects, seenKeys, flusher, losses } = opened;
     const { clock } = settings;
     const nowMs = () => clock.nowMs();
     this.#settings = settings;
-    this.#unlock = unlock;
+    this.#lock = lock;
     this.#opened = opened;
     this.#dedup = new Dedup(idLoader(projects, pool, nowMs), nowMs);
     this.#backpressure = new Backpressure(settings, memtables, journal);
     this.#compactor = new Compactor({ settings, memtables, projects, flusher, retention: this.#retention });
     const writer = new SegmentWriter({ memtables, projects, flusher, seenKeys, nowMs });
+    const checkFolder = () => {
+      if (this.#look() === "taken") throw folderReplaced();
+    };
     const flushed = () => {
       this.#backpressure.release();
       this.#compactor.consider();
     };
-    this.#flushes = new FlushScheduler({ settings, memtables, journal, seenKeys, writer, flushed });
+    this.#flushes = new FlushScheduler({ settings, memtables, journal, seenKeys, writer, checkFolder, flushed });
     this.#appender = new Appender({
       settings,
       memtables,
@@ -174,7 +186,9 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
       projects,
       flusher,
       inspector: new Inspector(pool),
-      checkJournal: () => this.#flushes.checkJournal(),
+      checkJournal: async () => {
+        if (this.#look() !== "taken") await this.#flushes.checkJournal();
+      },
     });
     this.#sql = new SqlRunner(join(settings.directory, "sql"), settings.sqlLimits, clock);
     this.#engines = new KillableEngines(join(settings.directory, "spill", "processes"), clock);
@@ -209,7 +223,26 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await this.compact();
   }
 
+  isReplaced(): boolean {
+    return this.#look() !== "held";
+  }
+
+  /** Also stops all that writes to the folder once another process has it. */
+  #look(): Hold {
+    const hold = this.#isTaken ? "taken" : this.#lock.hold();
+    if (hold === "taken" && !this.#isTaken) {
+      this.#isTaken = true;
+      this.#flushes.close();
+      this.#compactor.close();
+      this.#scrubber.close();
+      const { directory, log } = this.#settings;
+      log("error", "another process has a folder of this name: nothing is written to it", { path: directory });
+    }
+    return hold;
+  }
+
   async append(project: string, batch: readonly NewEvent[], options: AppendOptions = {}): Promise<void> {
+    if (this.isReplaced()) throw folderReplaced();
     await this.#appender.append(project, batch, options);
     this.#flushes.rotateIfFull();
   }
@@ -260,6 +293,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
 
   async deleteProject(project: string): Promise<void> {
     if (this.#isClosed) throw storeClosed();
+    if (this.isReplaced()) throw folderReplaced();
     const { journal, memtables, projects, seenKeys } = this.#opened;
     const sequence = memtables.takeSequences(1);
     const { frame, body } = deletion(project, sequence, this.#settings.clock.nowMs());
@@ -356,14 +390,17 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#sweep.stop();
     this.#appender.close();
     // The journal is all that will be left of what is in memory.
-    await this.#flushes.restoreJournal().catch((error: unknown) => {
-      this.#settings.log("error", "the journal could not be checked at the end", { error: String(error) });
-    });
+    const isTaken = this.#look() === "taken";
+    if (!isTaken) {
+      await this.#flushes.restoreJournal().catch((error: unknown) => {
+        this.#settings.log("error", "the journal could not be checked at the end", { error: String(error) });
+      });
+    }
     this.#flushes.close();
     this.#compactor.close();
     this.#scrubber.close();
     this.#tails.end();
-    await journal.close();
+    await journal.close({ isTaken });
     // An unfinished flush is still in the journal, and done again after the next start.
     await flusher.close();
     await this.#sql.close();
@@ -371,10 +408,10 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     await this.#flushes.settled();
     await this.#compactor.settled();
     // Only to recognize a folder that lacks some of it later.
-    await projects.noteHeld().catch(() => {});
+    if (!isTaken) await projects.noteHeld().catch(() => {});
     await this.#scrubber.settled();
     await pool.close();
-    await this.#unlock();
+    await this.#lock.unlock();
   }
 }
 

@@ -146,10 +146,11 @@ export class Journal {
     );
   }
 
-  async close(): Promise<void> {
+  /** The list of a folder that another process has is that one's. */
+  async close({ isTaken = false } = {}): Promise<void> {
     while (this.#running !== undefined) await this.#running;
     // If the length were unknown, a truncated file would be taken for what a crash left.
-    await this.#list.end(this.#file.begin, this.#length).catch(() => {});
+    if (!isTaken) await this.#list.end(this.#file.begin, this.#length).catch(() => {});
     await this.#handle.close();
   }
 

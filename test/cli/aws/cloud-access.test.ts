@@ -100,6 +100,22 @@ t.test("profiles in a pipe or a device are not waited for", { skip: requires("mk
   t.same([code, stderr.split("\n")[0]], [1, `error: cannot read ${HOME}/.aws/config: it is not a file`]);
 });
 
+t.test("a region that can be none is told before the cloud is asked", async (t) => {
+  const open = (region: string) => () => openCloud({ env: {}, clock: systemClock, region, sandbox: undefined });
+  for (const region of ["eu west", "eu_west_1", "", "-", "eu-west-1.", "eu\u001b[31m", "https://x"]) {
+    const message = `${JSON.stringify(region)} is not a region`;
+    t.throws(open(region), { code: "region/invalid", message }, message);
+  }
+  for (const region of ["eu-west-1", "us-gov-east-1", "custom"]) t.doesNotThrow(open(region), region);
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app", "profile": "work" }',
+    "app.js": "",
+    ".aws": { config: "[profile work]\nregion = eu\u001b[31m-west\n" },
+  });
+  const { code, stderr } = await tool(["deploys"], { cwd, env: { HOME: cwd } });
+  t.same([code, stderr.split("\n")[0]], [1, 'error: "eu\\u001b[31m-west" is not a region']);
+});
+
 t.test("what an error of the cloud means and what to do", (t) => {
   const rows: [fields: Record<string, unknown>, message: string, hint: string | undefined, profile?: string][] = [
     [

@@ -347,6 +347,36 @@ t.test("the journal's folder is removed while the store is open: what was accept
   }
 });
 
+t.test("a folder that another process has by now is not written to", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "events-taken-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true }));
+  const [path, away] = [join(directory, "events"), join(directory, "away")];
+  const first = await openEventsStore({ directory: path });
+  await first.append("app", [event("before")]);
+  renameSync(path, away);
+  // As a backup that was put there: without the lock of the first one.
+  cpSync(away, path, { recursive: true, filter: (one) => !/lock(\.duckdb)?$/.test(one) });
+  const second = await openEventsStore({ directory: path });
+  await second.append("app", [event("second")]);
+  t.match(await refusalOf(first, event("refused")), { type: "unavailable" });
+  await t.rejects(first.deleteProject("app"), { message: /was replaced/ });
+  await second.append("app", [event("third")]);
+  await t.rejects(first.flush(), { message: /shutting down/ });
+  await first.close();
+  t.same(await messages(second), ["before", "second", "third"]);
+  await second.close();
+  // That of the first one, whose process would have ended.
+  rmSync(join(away, "lock"));
+  for (const [one, expected] of [
+    [path, ["before", "second", "third"]],
+    [away, ["before"]],
+  ] as const) {
+    const again = await openEventsStore({ directory: one });
+    t.same([await messages(again), again.losses()], [expected, []], one);
+    await again.close();
+  }
+});
+
 t.test("a folder that could not be synced, and a kill then: nothing is lost, or said to be", async (t) => {
   const home = folder(t);
   const disk = await recordDiskCalls(t, home);

@@ -139,6 +139,13 @@ async function sums(store: Pick<ReturnType<typeof openOracle>, "aggregate">, pro
   return all;
 }
 
+/** The average that the panel of a field shows. */
+async function average(store: Pick<ReturnType<typeof openOracle>, "numericFieldStats">, project: string) {
+  const range = { startMs: BEGIN_MS - 60_000, stopMs: BEGIN_MS + 3_600_000, query: undefined };
+  const field = { at: "fields", path: ["x"] } as const;
+  return (await store.numericFieldStats({ project, ...range, field, signal: never })).avg;
+}
+
 t.test("sums by the store", async (t) => {
   const { store } = await opened(t);
   const oracle = openOracle(nowMs);
@@ -156,6 +163,7 @@ t.test("sums by the store", async (t) => {
         QUERIES.map(() => exactSum(seen)),
         `${what}: ${part} segments and memory`,
       );
+      t.equal(await average(store(), project), exactSum(seen) / seen.length, `${what}: ${part} segments, the average`);
       await store().flush();
     }
     t.same(

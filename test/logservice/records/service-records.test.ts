@@ -4,6 +4,7 @@ import { spawnSync } from "node:child_process";
 import { once } from "node:events";
 import fs, {
   copyFileSync,
+  cpSync,
   existsSync,
   mkdirSync,
   mkdtempSync,
@@ -119,6 +120,50 @@ t.test("records that were exchanged or removed under the running service take no
     if (status === 503) t.same([project.json.message, batch.json.message], [said, said], name);
     t.same(await ready(), [status, status === 503 ? said : "ready"], name);
     t.equal((await service.call("get_projects")).status, 200, `${name}: reads are answered`);
+  }
+});
+
+t.test("events whose folder was exchanged or removed under the running service are not added to", async (t) => {
+  const directory = mkdtempSync(join(tmpdir(), "tool-folder-replaced-"));
+  t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
+  const service = await startTestService(t, { directory, engine: "duckdb" });
+  const { json } = await service.call("add_project", { project: { name: "shop" } });
+  const [path, away] = [join(directory, "events"), join(directory, "away")];
+  const said =
+    "the folder of the events was replaced or removed under the running service: stop the service, put the folder back and start it again; nothing was changed";
+  const events = [{ level: "info", message: "one" }];
+  const rows: readonly (readonly [name: string, act: () => void, status: number])[] = [
+    ["as it was opened", () => {}, 200],
+    ["without its lock", () => rmSync(join(path, "lock")), 200],
+    ["removed", () => renameSync(path, away), 503],
+    ["an empty one in its place", () => mkdirSync(path, { recursive: true }), 503],
+    [
+      "put back",
+      () => {
+        rmSync(path, { recursive: true, force: true });
+        renameSync(away, path);
+      },
+      200,
+    ],
+    [
+      "one with a lock in its place",
+      () => {
+        renameSync(path, away);
+        cpSync(away, path, { recursive: true });
+        writeFileSync(join(path, "lock"), "{}");
+      },
+      503,
+    ],
+  ];
+  for (const [name, act, status] of rows) {
+    act();
+    const batch = await service.call("add_events", { project_id: json.id, events });
+    const ready = await fetch(`${service.running.url}/_ready`);
+    t.same([batch.status, ready.status], [status === 200 ? 204 : status, status], name);
+    const { message } = (await ready.json()) as { message?: string };
+    if (status === 503) t.same([batch.json.message, message], [said, said], name);
+    const range = { project_id: json.id, start: "2000-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+    t.equal((await service.call("get_count", range)).status, 200, `${name}: reads are answered`);
   }
 });
 

@@ -83,9 +83,13 @@ export async function damageLoop(rich: RichStore, rounds: number, seed: number):
       await settled(directory);
       for (const path of filesOf(directory)) await rich.held.look(directory, path);
       const undamaged = new Map([...contentsOf(directory, rich.held)].map(([hash, path]) => [path, hash]));
-      const fault = random.pick(FAULTS.filter(({ name }) => chosenFaults.test(name)));
-      const name = damage(fault, { directory, earlier, random, rich, model, isKilled });
-      made[fault.name] = (made[fault.name] ?? 0) + 1;
+      const names: string[] = [];
+      for (let n = 0; n < faultsAtOnce; n++) {
+        const fault = random.pick(FAULTS.filter(({ name }) => chosenFaults.test(name)));
+        names.push(damage(fault, { directory, earlier, random, rich, model, isKilled }));
+        made[fault.name] = (made[fault.name] ?? 0) + 1;
+      }
+      const name = names.join(" and ");
       const before = contentsOf(directory, rich.held);
       try {
         const { store } = await openLogged(directory);
@@ -248,6 +252,8 @@ const sizeOf = ({ directory }: Scene, path: string) => statSync(join(directory, 
 
 /** DAMAGE_FAULTS picks them by their names. */
 const chosenFaults = new RegExp(process.env.DAMAGE_FAULTS ?? "");
+/** DAMAGE_AT_ONCE: how many faults each round has. */
+const faultsAtOnce = Number(process.env.DAMAGE_AT_ONCE ?? 1);
 
 const FAULTS: readonly RandomFault[] = [
   { name: "gone", of: isAny, damage: ({ directory }, path) => rmSync(join(directory, path)) },
@@ -339,7 +345,8 @@ const FAULTS: readonly RandomFault[] = [
   },
   {
     name: "two folders exchanged",
-    of: (path) => path.endsWith("manifest.json"),
+    // Not one that was set aside within a folder.
+    of: (path) => /^projects\/[^/]+\/manifest\.json$/.test(path),
     damage: ({ directory, random }, path) => {
       const others = filesOf(directory).filter((one) => /^projects\/[^/]+\/manifest\.json$/.test(one) && one !== path);
       if (others.length > 0) faults.swap(join(directory, dirname(path)), join(directory, dirname(random.pick(others))));

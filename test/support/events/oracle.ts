@@ -1,11 +1,14 @@
 // An events store that is nothing but the predicate over an array. What it answers is right by definition.
 import {
+  addToSum,
   compilePredicate,
+  type ExactSum,
   type Level,
   levelOf,
   PipesRun,
   type RowColumn,
   type Target,
+  valueOfSum,
 } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { fieldName } from "../../../logservice/events/field-paths.ts";
@@ -166,9 +169,10 @@ export function openOracle(nowMs: () => number): EventsStore {
         .flatMap((one) => elements(one.event, request.field))
         .filter((value) => typeof value === "number");
       if (numbers.length === 0) return { min: null, avg: null, max: null, stats };
-      const sum = numbers.reduce((total, number) => total + number, 0);
+      const sum: ExactSum = { sum: 0, lost: 0 };
+      for (const number of numbers) addToSum(sum, number);
       const [min, max] = [numbers.reduce((a, b) => Math.min(a, b)), numbers.reduce((a, b) => Math.max(a, b))];
-      return { min, avg: sum / numbers.length, max, stats };
+      return { min, avg: valueOfSum(sum) / numbers.length, max, stats };
     },
 
     async aggregate(request) {
@@ -210,6 +214,7 @@ export function openOracle(nowMs: () => number): EventsStore {
     },
 
     position: () => 0,
+    isReplaced: () => false,
     disk: async () => ({ freeBytes: 250, totalBytes: 1000, isFull: false }),
 
     expire: async () => {},

@@ -1,4 +1,4 @@
-import { TooManyGroups, withLeading } from "../../../../grammar/query/index.ts";
+import { TooManyGroups, valueOfSum, withLeading } from "../../../../grammar/query/index.ts";
 import { SERVICE } from "../../../turns/turns.ts";
 import { errorCode } from "../../durable.ts";
 import { stepTime } from "../../histogram-steps.ts";
@@ -104,7 +104,7 @@ export class QueryEngine {
       const result = await numbers(context, query.field);
       return result.count === 0
         ? { min: null, avg: null, max: null }
-        : { min: result.min, avg: result.sum / result.count, max: result.max };
+        : { min: result.min, avg: valueOfSum(result) / result.count, max: result.max };
     });
 
   aggregate: EventsStore["aggregate"] = (request) => {

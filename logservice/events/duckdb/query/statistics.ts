@@ -1,4 +1,12 @@
-import { LEVELS, type Level, levelOf, severity, type Target } from "../../../../grammar/query/index.ts";
+import {
+  type ExactSum,
+  LEVELS,
+  type Level,
+  levelOf,
+  mergeSums,
+  severity,
+  type Target,
+} from "../../../../grammar/query/index.ts";
 import { SQL_FALSE } from "../../../../grammar/query/sql/condition.ts";
 import { eachElement } from "../../field-paths.ts";
 import { histogramSteps, stepTime } from "../../histogram-steps.ts";
@@ -74,19 +82,18 @@ export async function histogram(context: QueryContext, maxPoints: number): Promi
   return { stepMs, starts, counts };
 }
 
-export interface NumberStatistics {
+export interface NumberStatistics extends ExactSum {
   count: number;
-  sum: number;
   min: number;
   max: number;
 }
 
 export async function numbers(context: QueryContext, field: Target): Promise<NumberStatistics> {
-  const all = { count: 0, sum: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
-  const add = ({ count, sum, min, max }: NumberStatistics) => {
+  const all = { count: 0, sum: 0, lost: 0, min: Number.POSITIVE_INFINITY, max: Number.NEGATIVE_INFINITY };
+  const add = ({ count, sum, lost, min, max }: NumberStatistics) => {
     if (count === 0) return;
     all.count += count;
-    all.sum += sum;
+    mergeSums(all, { sum, lost });
     if (min < all.min) all.min = min;
     if (max > all.max) all.max = max;
   };
@@ -96,27 +103,29 @@ export async function numbers(context: QueryContext, field: Target): Promise<Num
   await aggregate(context, {
     summary: (summary, levels) => {
       const levelFields = key === undefined ? undefined : fieldsOfLevels(summary, levels);
-      for (const fields of levelFields ?? []) {
-        const field = fields.get(key!);
-        if (field !== undefined) add(field.numbers);
-      }
-      return levelFields !== undefined;
+      const some = levelFields?.flatMap((fields) => fields.get(key!)?.numbers ?? []);
+      // A sum that is not known to its last digit is not used: the segment is read.
+      if (some === undefined || some.some(({ lost }) => Number.isNaN(lost))) return false;
+      for (const one of some) add(one);
+      return true;
     },
     sql: (segment) =>
       ofField(field, segment, "number", ({ text, values }, list) => ({
-        text: `count(value)::double, sum(value), min(value), max(value) from (select ${text} as value %)`,
+        // The engine's own sum shows the order in which its threads add.
+        text: `count(value)::double, fsum(value), min(value), max(value) from (select ${text} as value %)`,
         before: values,
         except: list,
       })),
     rows: ([counts, sums, mins, maxes]) => {
       for (let i = 0; i < counts!.length; i++) {
         const count = counts![i] as number;
-        if (count > 0) add({ count, sum: sums![i] as number, min: mins![i] as number, max: maxes![i] as number });
+        const [sum, min, max] = [sums, mins, maxes].map((column) => column![i] as number);
+        if (count > 0) add({ count, sum: sum!, lost: 0, min: min!, max: max! });
       }
     },
     event: ({ event }) =>
       eachElement(fieldValueOf(event, field), (element) => {
-        if (typeof element === "number") add({ count: 1, sum: element, min: element, max: element });
+        if (typeof element === "number") add({ count: 1, sum: element, lost: 0, min: element, max: element });
       }),
   });
   return all;
