@@ -36,7 +36,7 @@ import { type Context, EXIT } from "../context.ts";
 import { publishedReference } from "../docs/reference-file.ts";
 import { edition } from "../edition.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
-import { visible } from "../output/display-width.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { renderGithub } from "../output/github.ts";
 import { toCodeQuality } from "../output/gitlab.ts";
 import { toSarif } from "../output/sarif.ts";
