@@ -61,7 +61,7 @@ const subjects = (tarball: string): readonly Subject[] => [
 interface Installed {
   readonly packages: number;
   readonly bytes: number;
-  /** Of all tarballs, as they come. */
+  /** Size of all tarballs, its own and those of its dependencies. */
   readonly packedBytes: number;
   readonly version: string;
 }
