@@ -1,4 +1,4 @@
-// What people install and how long its commands take to begin, beside wrangler and serverless 3:
+// The size of what people install, and how long its commands take to begin, beside wrangler and serverless 3:
 // node dist/test/bench/install.js --package tool-1.2.3.tgz
 //
 // The package of a release and its rivals are installed by npm into node_modules/.cache/rivals-installed, each with a cache of
