@@ -1,4 +1,4 @@
-// What people install and how long its commands take to begin, beside wrangler and serverless 3:
+// The size of what people install, and how long its commands take to begin, beside wrangler and serverless 3:
 // node dist/test/bench/install.js --package tool-1.2.3.tgz
 //
 // The package of a release and its rivals are installed by npm into node_modules/.cache/rivals-installed, each with a cache of
@@ -61,7 +61,7 @@ const subjects = (tarball: string): readonly Subject[] => [
 interface Installed {
   readonly packages: number;
   readonly bytes: number;
-  /** Of all tarballs, as they come. */
+  /** Size of all tarballs, its own and those of its dependencies. */
   readonly packedBytes: number;
   readonly version: string;
 }

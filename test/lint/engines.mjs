@@ -1,4 +1,4 @@
-// What package-lock.json installs runs on the oldest Node that package.json promises. `npm run lint` runs it.
+// All that package-lock.json installs runs on the oldest Node that package.json promises. `npm run lint` runs it.
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -18,7 +18,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { parseArgs } from "node:util";
 
-/** What `file` says of a program or library for each system. */
+/** The words of `file` of a program or library for each system. */
 const FORMATS: Readonly<Record<string, RegExp>> = {
   linux_x64: /^ELF 64-bit LSB .*x86-64/,
   linux_arm64: /^ELF 64-bit LSB .*ARM aarch64/,
@@ -31,7 +31,7 @@ const NATIVE = /^(?:ELF|Mach-O|PE32)/;
 /** A file that may be one by its name, so that one of which `file` knows nothing is not passed over. */
 const NAMED = /\.(?:node|so|dylib|dll|exe)$|\/node\/bin\/node$/;
 
-/** What an archive must have, by its kind: Node, and for the log service its two databases. */
+/** The binaries that an archive must have, by its kind: Node, and for the log service its two databases. */
 const NEEDED: Readonly<Record<string, readonly RegExp[]>> = {
   tool: [
     /\/node\/(?:bin\/node|node\.exe)$/,

@@ -1,4 +1,4 @@
-// What a person does on a machine that has no Node, and what each step must print.
+// The steps of a person on a machine that has no Node, and what each must print.
 export const PERSON = "ann";
 
 export interface Day {
@@ -14,11 +14,11 @@ interface Step {
   readonly user?: "root";
   /** The exit code. Default: 0. */
   readonly code?: number;
-  /** What it prints, on both streams. */
+  /** Its output, on both streams. */
   readonly says?: RegExp;
 }
 
-/** What stays once all is removed, and why. */
+/** Paths that stay once all is removed, and why. */
 export const LEFT: readonly { readonly path: string; readonly what: string }[] = [
   { path: `/home/${PERSON}/work/`, what: "the projects of the person" },
   { path: `/home/${PERSON}/logs/`, what: "the data of the log service, where the person put it" },

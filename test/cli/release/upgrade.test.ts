@@ -252,11 +252,11 @@ t.test(
   async (t) => {
     const { upgrade } = await world(t);
     const own = { NODE_EXTRA_CA_CERTS: "" };
-    const unknown = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: "/dev/null" } });
-    t.equal(unknown.code, 1);
-    t.match(unknown.stderr, /^error: the download of .* failed: /);
-    const known = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: CERTIFICATE } });
-    t.match(known, { stdout: "tool 1.3.0 can be installed: tool upgrade\n", stderr: "" });
+    const refused = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: "/dev/null" } });
+    t.equal(refused.code, 1);
+    t.match(refused.stderr, /^error: the download of .* failed: /);
+    const trusted = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: CERTIFICATE } });
+    t.match(trusted, { stdout: "tool 1.3.0 can be installed: tool upgrade\n", stderr: "" });
   },
 );
 
@@ -264,11 +264,12 @@ t.test("folders that were made for it stay in the receipt", { skip }, async (t) 
   const { upgrade, path } = await world(t);
   const receipt = () => JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8"));
   const folders = [path("usr/bin"), path("usr/lib")];
-  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...receipt(), folders }));
+  const first = receipt();
+  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...first, folders: "/" }));
+  t.match(await upgrade(), { code: 1, stderr: /receipt\.json is damaged/ });
+  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...first, folders }));
   t.equal((await upgrade()).code, 0);
   t.same(receipt().folders, folders);
-  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...receipt(), folders: "/" }));
-  t.match(await upgrade(), { code: 1, stderr: /receipt\.json is damaged/ });
 });
 
 /** As the command of an installed version would, by its own parts: the small archives have no bundles. */
