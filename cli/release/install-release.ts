@@ -85,7 +85,7 @@ export async function installRelease(
     throw explained(error, library);
   } finally {
     const left = staging;
-    // What cannot be removed now goes with the next run.
+    // The next run removes it if this one cannot.
     if (left !== undefined) tried(() => rmSync(left, { recursive: true, force: true }));
   }
 }

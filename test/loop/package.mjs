@@ -84,7 +84,7 @@ const runOn = (test, { kind, node, cli }) => ({
 });
 
 /**
- * Of each command the test of tables.mjs that takes the least processor time. The dear ones go to the Nodes of `.ci/run` in
+ * The cheapest test of each command in tables.mjs, by recorded processor time. The dear ones go to the Nodes of `.ci/run` in
  * turn, the dearest first, so that each of them runs on one.
  */
 export function someTests(costs, index) {

@@ -1,8 +1,9 @@
 // The steps of replacing a version, on a disk that fails: whatever fails, the command is the old one or the new one.
 import { spawnSync } from "node:child_process";
-import { generateKeyPairSync } from "node:crypto";
-import fs, { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { generateKeyPairSync, randomBytes } from "node:crypto";
+import fs, { copyFileSync, cpSync, readdirSync, readFileSync, rmSync, statfsSync, writeFileSync } from "node:fs";
 import { syncBuiltinESMExports } from "node:module";
+import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import type { ReleaseError } from "../../../cli/release/error.ts";
@@ -10,6 +11,7 @@ import { installRelease } from "../../../cli/release/install-release.ts";
 import { type Library, libraryOfPrefix } from "../../../cli/release/library.ts";
 import { releaseOf, SYSTEM } from "../../support/release-host.ts";
 import { requires } from "../../support/require.ts";
+import { slow } from "../../support/slow.ts";
 
 const { privateKey: key } = generateKeyPairSync("ed25519");
 const skip = requires("tar") || requires("gzip");
@@ -60,9 +62,10 @@ async function watched<T>(onCall: (name: string, path: string) => void, work: ()
 }
 
 /** A prefix with 1.3.0 after 1.2.3, and the archives of these and of 1.4.0. */
-async function world(t: Tap) {
+async function world(t: Tap, prefix?: string) {
   const folder = t.testdir({});
-  const path = (name: string) => join(folder, name);
+  const path = (name: string) =>
+    prefix === undefined || !/^usr\b/.test(name) ? join(folder, name) : join(prefix, name);
   const nameOf = (version: string) => `tool_${version}_${SYSTEM.replace("-", "_")}.tar.gz`;
   const install = (version: string) =>
     installRelease(
@@ -80,7 +83,11 @@ async function world(t: Tap) {
     );
   fs.mkdirSync(path("usr/lib/tool"), { recursive: true });
   for (const version of ["1.2.3", "1.3.0", "1.4.0"]) {
-    const files = { "bin/tool": `#!/bin/sh\necho ${version}-pro\n`, "lib/a.js": version, "share/man/man1/tool.1": "" };
+    const files = {
+      "bin/tool": `#!/bin/sh\necho ${version}-pro\n`,
+      "lib/a.js": randomBytes(100_000),
+      "share/man/man1/tool.1": "",
+    };
     writeFileSync(path(nameOf(version)), releaseOf({ version, key, files }).get(nameOf(version))!);
     if (version !== "1.4.0")
       await watched(
@@ -159,4 +166,43 @@ t.test("all files are on the disk before the link leads to them", { skip }, asyn
     calls.slice(0, -3).sort(),
     [...flushed, "/share/man/man1/tool.1"].map((path) => `fsync ${path}`),
   );
+});
+
+const disk = join(tmpdir(), `install-release-${process.pid}`);
+fs.mkdirSync(disk);
+const isMounted = spawnSync("mount", ["-t", "tmpfs", "-o", "size=4m", "tmpfs", disk]).status === 0;
+t.teardown(() => {
+  if (isMounted) spawnSync("umount", ["-l", disk]);
+  rmSync(disk, { recursive: true, force: true });
+});
+const noDisk =
+  isMounted || process.env.TOOL_TEST_REQUIRE === "all"
+    ? false
+    : "no file system could be mounted here (needs root on Linux)";
+
+t.test("a disk with less room each time", noDisk === false ? slow() : { skip: noDisk }, async (t) => {
+  t.ok(isMounted, "a small file system");
+  const { install, version, receipt, reset } = await world(t, disk);
+  const ends = new Set<string>();
+  for (let freeKiB = 400; freeKiB >= 0; freeKiB -= 8) {
+    rmSync(join(disk, "filler"), { force: true });
+    reset();
+    const { bavail, bsize } = statfsSync(disk);
+    writeFileSync(join(disk, "filler"), Buffer.alloc(bavail * bsize - freeKiB * 1024));
+    const error: unknown = await install("1.4.0").then(
+      () => undefined,
+      (error: unknown) => error,
+    );
+    const name = `${freeKiB} KiB`;
+    t.equal(version(), error === undefined ? "1.4.0-pro" : "1.3.0-pro", `${name}: ${error}`);
+    t.equal(`${receipt().version}-pro`, version(), name);
+    t.same(
+      readdirSync(join(disk, "usr/lib/tool")).filter((one) => one.startsWith(".")),
+      [],
+      `${name}: nothing is left`,
+    );
+    if (error !== undefined) t.match(`${error}\n${(error as ReleaseError).hint}`, / room/, name);
+    ends.add(error === undefined ? "installed" : (error as Error).message.replaceAll(disk, "").slice(0, 20));
+  }
+  t.ok(ends.size > 2, [...ends].join("; "));
 });

@@ -18,9 +18,9 @@ import t from "tap";
 import { fillInstaller } from "../../../cli/release/installer.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { root } from "../../support/cli.ts";
+import { answering, breaking, gitHostFaults, withoutEnd } from "../../support/git-host-faults.ts";
 import { randomOf } from "../../support/random.ts";
 import {
-  answerWithoutEnd,
   CERTIFICATE,
   type ReleaseHost,
   type ReleaseOptions,
@@ -327,20 +327,6 @@ interface Row {
 const uname = (system: string, machine: string) => ({
   uname: `if [ "$1" = -s ]; then echo ${system}; else echo ${machine}; fi`,
 });
-const answering =
-  (path: RegExp, status: number, body = "", headers: Record<string, string> = {}) =>
-  ({ host }: World) => {
-    host.instead = (at, response) => path.test(at) && !!response.writeHead(status, headers).end(body);
-  };
-const withoutEnd =
-  (path: RegExp) =>
-  ({ host }: World) => {
-    host.instead = (at, response) => {
-      if (!path.test(at)) return false;
-      answerWithoutEnd(response);
-      return true;
-    };
-  };
 const releasing =
   (more: Partial<ReleaseOptions>) =>
   ({ host }: World) =>
@@ -388,27 +374,7 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
   report it to the project
 `,
   },
-  {
-    name: "403 without a token",
-    prepare: answering(API, 403),
-    stderr: `error: the Git host refuses the request (403 Forbidden): its limit for requests without a token is reached
-  set GIT_HOST_TOKEN to a token of yours, or run this again in an hour
-`,
-  },
-  {
-    name: "403 with a token",
-    prepare: answering(API, 403),
-    env: { GIT_HOST_TOKEN: TOKEN },
-    stderr: `error: the Git host refuses the request (403): GIT_HOST_TOKEN may not read the releases, or its own limit is reached
-  use another token, or run this again in an hour
-`,
-  },
-  {
-    name: "401",
-    prepare: answering(API, 401),
-    env: { GIT_HOST_TOKEN: TOKEN },
-    stderr: "error: the Git host does not accept GIT_HOST_TOKEN (401)\n  set a token that is valid, or none\n",
-  },
+  ...gitHostFaults({ by: "script", version: "1.2.3", key: privateKey, release: (more) => release("1.2.3", more) }),
   {
     name: "a token of two lines",
     env: { GIT_HOST_TOKEN: `${TOKEN}\nx: y` },
@@ -423,21 +389,9 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
       "error: there is no version 9.9.9\n  see the releases of the project, or leave VERSION out for the newest\n",
   },
   {
-    name: "no release",
-    prepare: ({ host }) => host.releases.clear(),
-    stderr: `error: https://localhost:PORT/repos/acme/tool has no release
-  check that the project is there; a private one needs GIT_HOST_TOKEN
-`,
-  },
-  {
     name: "a version that is none",
     env: { VERSION: "../x" },
     stderr: "error: VERSION is not a version: ../x\n  write it as 1.2.3\n",
-  },
-  {
-    name: "an answer that is not JSON",
-    prepare: answering(API, 200, '{"a" <'),
-    stderr: "error: the Git host's answer is not understood\n  run this again later\n",
   },
   {
     name: "a tag that is a path",
@@ -451,16 +405,6 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
     stderr: "error: version 1.2.2 was asked for, and the Git host names 1.2.1\n  run this again later\n",
   },
   {
-    name: "a redirect to what is not https",
-    prepare: answering(API, 302, "", { location: "http://127.0.0.1/x" }),
-    stderr: "error: the Git host names an address that is not https: http://127.0.0.1/x\n",
-  },
-  {
-    name: "redirects without end",
-    prepare: answering(API, 302, "", { location: "/repos/acme/tool/releases/latest" }),
-    stderr: `error: ${LATEST} redirects more than five times\n  run this again later\n`,
-  },
-  {
     name: "a certificate that nobody knows, with curl",
     env: { CURL_CA_BUNDLE: "/etc/ssl/certs/ca-certificates.crt" },
     stderr: `error: the download of ${LATEST} failed: curl: `,
@@ -472,37 +416,10 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
     stderr: `error: the download of ${LATEST} failed: `,
   },
   {
-    name: "a transfer that breaks",
-    prepare: ({ host }) => {
-      host.instead = (path, response) => {
-        if (!/\.tar/.test(path)) return false;
-        response.writeHead(200, { "content-length": "100000" }).write("x", () => response.destroy());
-        return true;
-      };
-    },
-    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: `,
-  },
-  {
     name: "a transfer that breaks, with wget",
     has: ["wget", "ssh-keygen", "xz"],
-    prepare: ({ host }) => {
-      host.instead = (path, response) => {
-        if (!/\.tar/.test(path)) return false;
-        response.writeHead(200, { "content-length": "100000" }).write("x", () => response.destroy());
-        return true;
-      };
-    },
+    prepare: breaking,
     stderr: `${DOWNLOADING}error: `,
-  },
-  {
-    name: "an archive that is shorter",
-    prepare: releasing({ says: { bytes: 9_000_000 } }),
-    stderr: `${DOWNLOADING.replace("0 MB", "9 MB")}error: tool_1.2.3_${NAME}.tar.xz is incomplete: `,
-  },
-  {
-    name: "an archive without end",
-    prepare: withoutEnd(/\.tar/),
-    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: curl: (23)`,
   },
   {
     name: "an archive without end, with wget",
@@ -510,19 +427,6 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
     prepare: withoutEnd(/\.tar/),
     stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: `,
   },
-  {
-    name: "a RELEASE without end",
-    prepare: withoutEnd(/RELEASE$/),
-    stderr: "error: the download of https://localhost:PORT/download/v1.2.3/RELEASE failed: curl: (23)",
-  },
-  {
-    name: "an archive with another sum",
-    prepare: releasing({ says: { sha256: "0".repeat(64) } }),
-    stderr: `${DOWNLOADING}error: tool_1.2.3_${NAME}.tar.xz is not the file that was signed: its sum differs
-  run this again; if it stays so, report it to the project
-`,
-  },
-  { name: "a signature by another key", prepare: releasing(strangers), stderr: NOT_SIGNED },
   {
     name: "a signature by another key, for openssl",
     has: ["curl", "openssl", "xz"],
@@ -536,34 +440,10 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
     stderr: NOT_SIGNED,
   },
   {
-    name: "a signature of another version",
-    prepare: releasing({ says: { version: "1.2.2" } }),
-    stderr: `error: version 1.2.3 was asked for, and what is signed is 1.2.2
-  report it to the project and install nothing
-`,
-  },
-  {
-    name: "a statement of a later kind",
-    prepare: ({ host }) => resign(host.releases.get("1.2.3")!, "tool-release 2\nversion 1.2.3\n", privateKey),
-    stderr: `error: the release 1.2.3 is of a later kind than this script
-  download the script anew: it is one of the files of the release
-`,
-  },
-  {
     name: "a statement of two versions",
     prepare: ({ host }) =>
       resign(host.releases.get("1.2.3")!, "tool-release 1\nversion 1.2.3\nversion 1.2.2\n", privateKey),
     stderr: "error: version 1.2.3 was asked for, and what is signed is 1.2.3\n1.2.2\n",
-  },
-  {
-    name: "a release without a signature",
-    prepare: ({ host }) => host.releases.get("1.2.3")!.delete("RELEASE.sig"),
-    stderr: "error: the release 1.2.3 has no file RELEASE.sig\n  choose another VERSION\n",
-  },
-  {
-    name: "a release for another system",
-    prepare: releasing({ says: { system: "aix-ppc64" } }),
-    stderr: `error: the release 1.2.3 has no archive for ${SYSTEM}\n`,
   },
   {
     name: "a release without --cli",
@@ -622,11 +502,6 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
     stderr: `error: this system has musl, and the releases of tool need glibc\n${NPM}`,
   },
   {
-    name: "an archive that does not run here",
-    prepare: releasing({ files: { "bin/tool": "#!/bin/sh\necho no GLIBC_2.28 >&2\nexit 127\n" } }),
-    stderr: `${DOWNLOADING}error: tool 1.2.3 does not run here: no GLIBC_2.28\n${NPM}`,
-  },
-  {
     name: "a system without a library of Node",
     prepare: releasing({ files: { "bin/tool": `#!/bin/sh\necho '${NO_LIBRARY}' >&2\nexit 127\n` } }),
     stderr: `${DOWNLOADING}error: this system lacks the library libatomic.so.1, which tool 1.2.3 needs
@@ -674,7 +549,7 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
   },
   {
     name: "a TMPDIR that is not there",
-    env: { TMPDIR: "/nonexistent" },
+    env: { TMPDIR: "/dev/null/tmp" },
     stderr: "mktemp: ",
   },
   {
