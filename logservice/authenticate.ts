@@ -3,7 +3,7 @@ import type { Scope } from "../schema/rpc.generated.ts";
 import { ANY_SCOPE, isScopeOfPeople, PERSON_SCOPE, PUBLIC_SCOPE } from "../schema/rpc-schema.ts";
 import { type Grant, NOBODY } from "./access/grant.ts";
 import type { OpenExchange } from "./access/open-exchanges.ts";
-import type { TeamScope } from "./access/roles.ts";
+import { ROLE_SCOPES, type TeamScope } from "./access/roles.ts";
 import { sessionGrantOf } from "./access/session-grant.ts";
 import { isTokenText, tokenHash } from "./access/token.ts";
 import { grantOf, isExpired } from "./access/tokens.ts";
@@ -115,8 +115,6 @@ function allow({ person, scopes }: Grant, needed: Needed): void {
   }
   if (scopes.has(needed as Scope)) return;
   if (person === undefined) throw new RpcError("forbidden", `this token lacks the scope ${needed}`);
-  throw new RpcError(
-    "forbidden",
-    `your role in this team is ${person.role}, which lacks ${needed}: ask an owner or admin`,
-  );
+  const who = ROLE_SCOPES.admin.has(needed as Scope) ? "an owner or admin" : "an owner";
+  throw new RpcError("forbidden", `your role in this team is ${person.role}, which lacks ${needed}: ask ${who}`);
 }

@@ -109,7 +109,7 @@ async function openCheckout(stripe: Stripe, price: string, { team, customer, ret
   return named(url, "no page");
 }
 
-/** What the library says that an answer has, if it is there: answers are not looked at before. */
+/** A text of an answer, which the library hands over unchecked; throws if it is not there. */
 function named(text: string | null, nothing: string): string {
   if (typeof text !== "string" || text === "") throw new TypeError(`the answer names ${nothing}`);
   return text;

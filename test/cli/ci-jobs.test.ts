@@ -255,7 +255,7 @@ t.test("the hooks of pre-commit take the files that a folder's check takes, but 
   for (const { id, files } of hooks) {
     t.same([...names, ...others].filter((name) => new RegExp(files).test(name)).sort(), checkable, id);
   }
-  // It runs the words of `entry` with the names behind them.
+  // It runs the words of `entry`, and the names as further ones.
   const cwd = t.testdir({ "-x.tool.json": FAULTY, "--strict.logq": "error\n" });
   const PATH = toolOnPath(cwd);
   for (const { id, entry } of hooks) {

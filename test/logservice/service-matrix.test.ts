@@ -131,7 +131,8 @@ function byRole(role: string): May {
   return ({ name, need, role: least }) => {
     if (least === "public" || least === "person" || ROLES.indexOf(role) >= ROLES.indexOf(least)) return undefined;
     if (name === "remove_member") return [403, "members may remove only themselves: ask an admin"];
-    return [403, `your role in this team is ${role}, which lacks ${need}: ask an owner or admin`];
+    const who = least === "owner" ? "an owner" : "an owner or admin";
+    return [403, `your role in this team is ${role}, which lacks ${need}: ask ${who}`];
   };
 }
 
