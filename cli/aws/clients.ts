@@ -69,6 +69,16 @@ const MAX_ATTEMPTS = 6;
 /** The signing region of global services, which have a single endpoint. */
 const GLOBAL_REGION = "us-east-1";
 
+/** The SDK makes names of hosts of it, and would throw in the midst of a call. */
+function refuseOddRegion(region: string): void {
+  if (/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(region)) return;
+  throw new PlatformError(
+    "region/invalid",
+    `${JSON.stringify(region)} is not a region`,
+    'name one such as eu-west-1 as "regions" in tool.json, in CLOUD_REGION, or as the region of the profile in ~/.aws/config',
+  );
+}
+
 /**
  * Makes no call yet. The sandbox, else `TOOL_AWS_ENDPOINT`, replaces the endpoint of all clients; S3 is addressed by path
  * then.
@@ -82,14 +92,7 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
       "write one such as http://127.0.0.1:4566, or unset it",
     );
   }
-  // The SDK would say it in a stack trace, as it makes names of hosts of it.
-  if (!/^[a-z0-9]([a-z0-9-]*[a-z0-9])?$/i.test(region)) {
-    throw new PlatformError(
-      "region/invalid",
-      `${JSON.stringify(region)} is not a region`,
-      'name one such as eu-west-1 as "regions" in tool.json, in CLOUD_REGION, or as the region of the profile in ~/.aws/config',
-    );
-  }
+  refuseOddRegion(region);
   const endless = endlessProfileFile(env);
   if (endless !== undefined) {
     throw new PlatformError(

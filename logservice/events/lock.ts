@@ -39,13 +39,13 @@ export async function lockDirectory(directory: string): Promise<() => Promise<vo
 }
 
 /** Whether a directory is still the one that was locked: `gone` if another has its name, or none; `taken` by other locks. */
-export type Hold = "held" | "gone" | "taken";
+export type FolderHold = "held" | "gone" | "taken";
 
 /**
  * To be called by the process that has just locked the directory. The returned function takes two calls of the system. A
  * lock that is removed takes nothing away: what is written still reaches the directory.
  */
-export function holdOf(directory: string): () => Hold {
+export function holdOf(directory: string): () => FolderHold {
   const path = join(directory, "lock");
   const options = { throwIfNoEntry: false };
   const isSame = (there: Stats | undefined, own: Stats | undefined) =>

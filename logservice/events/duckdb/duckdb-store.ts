@@ -14,7 +14,7 @@ import { JOURNAL_LIST, JournalList } from "../journal/journal-list.ts";
 import { readJournalFiles } from "../journal/recovery.ts";
 import { type JournalDamage, repairJournal } from "../journal/repair.ts";
 import { SeenKeys } from "../journal/seen-keys.ts";
-import type { Hold } from "../lock.ts";
+import type { FolderHold } from "../lock.ts";
 import { olderLoss, UnnotedLoss } from "../loss.ts";
 import type { Memtable } from "../memtable.ts";
 import { Memtables } from "../memtables.ts";
@@ -75,7 +75,7 @@ interface Opened {
 
 interface FolderLock {
   readonly unlock: () => Promise<void>;
-  readonly hold: () => Hold;
+  readonly hold: () => FolderHold;
 }
 
 /** The events store of one machine: a journal, memtables, and segments that DuckDB reads. */
@@ -228,7 +228,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
   }
 
   /** Also stops all that writes to the folder once another process has it. */
-  #look(): Hold {
+  #look(): FolderHold {
     const hold = this.#isTaken ? "taken" : this.#lock.hold();
     if (hold === "taken" && !this.#isTaken) {
       this.#isTaken = true;
