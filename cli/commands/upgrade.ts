@@ -123,42 +123,59 @@ async function upgradeRelease(
   // As install.sh does: an installation for all is read by all, whatever the person keeps files like.
   io.keepFilesPublic();
   mkdirSync(library.folder, { recursive: true });
-  await withUpgradeLock(library.folder, async () => {
-    // Another process may have been at work until now.
-    const { library } = installation(context, options);
-    const changed = library.receipt === undefined ? [] : changedFiles(library.receipt);
-    let phase = "";
-    const begin = (next: string) => {
-      if (phase !== "") report({ kind: "end", phase });
-      phase = next;
-      if (next !== "") report({ kind: "begin", phase });
-    };
-    const onBytes = (bytes: number) =>
-      report({ kind: "note", phase, text: `${byteSize(bytes)} of ${byteSize(file.bytes)}`, isDetail: true });
-    const unlinked = await installRelease(
-      library,
-      { ...bundled, edition, version, file },
-      {
-        download: (path) => downloadFile(release, file, path, { ...host, onBytes }),
-        step: (name) => {
-          if (name === "download") begin("download");
-          if (name === "unpack") begin("install");
-        },
-        env,
-        signal,
-      },
-    );
-    begin("");
-    for (const { path, reason } of unlinked) await context.say(`${path} stays as it is: ${reason}`);
-    if (changed.length > 0) {
-      const { folder } = library.receipt!;
-      await context.say(
-        `${filesOf(changed)} of ${current} had been changed: ${folder} keeps them until the next upgrade`,
-      );
-    }
-  });
+  const install = { context, options, bundled: { ...bundled, edition }, version, file, release, host, env, report };
+  await withUpgradeLock(library.folder, () => installLocked(install));
   await finish("installed", `tool ${named} is installed${inPlace}: ${library.command}`);
   return EXIT.ok;
+}
+
+interface Install {
+  readonly context: Context;
+  readonly options: Options<"upgrade">;
+  /** With the edition that is to be installed. */
+  readonly bundled: BundledRelease;
+  readonly version: string;
+  readonly file: ReleaseFile;
+  readonly release: ListedRelease;
+  readonly host: GitHostOptions;
+  readonly env: NodeJS.ProcessEnv;
+  readonly report: Watched["report"];
+}
+
+/** Downloads and installs the file, with the library's lock held. */
+async function installLocked(install: Install): Promise<void> {
+  const { context, options, bundled, version, file, release, host, env, report } = install;
+  // Another process may have been at work until now.
+  const { library } = installation(context, options);
+  const { receipt } = library;
+  const changed = receipt === undefined ? [] : changedFiles(receipt);
+  let phase = "";
+  const begin = (next: string) => {
+    if (phase !== "") report({ kind: "end", phase });
+    phase = next;
+    if (next !== "") report({ kind: "begin", phase });
+  };
+  const onBytes = (bytes: number) =>
+    report({ kind: "note", phase, text: `${byteSize(bytes)} of ${byteSize(file.bytes)}`, isDetail: true });
+  const unlinked = await installRelease(
+    library,
+    { ...bundled, version, file },
+    {
+      download: (path) => downloadFile(release, file, path, { ...host, onBytes }),
+      step: (name) => {
+        if (name === "download") begin("download");
+        if (name === "unpack") begin("install");
+      },
+      env,
+      signal: host.signal,
+    },
+  );
+  begin("");
+  for (const { path, reason } of unlinked) await context.say(`${path} stays as it is: ${reason}`);
+  if (changed.length > 0 && receipt !== undefined) {
+    const kept = `${receipt.folder} keeps them until the next upgrade`;
+    await context.say(`${filesOf(changed)} of ${receipt.version} had been changed: ${kept}`);
+  }
 }
 
 /**
@@ -174,7 +191,7 @@ function trustAuthoritiesOfSystem(): void {
   setDefaultCACertificates([...getCACertificates("default"), ...getCACertificates("system")]);
 }
 
-/** What of a release is to be installed. */
+/** The part of a release that is to be installed. */
 interface Wanted {
   readonly edition: Edition;
   /** That of the edition. */

@@ -13,6 +13,7 @@ import {
 } from "../../grammar/problem.ts";
 import { doubtsOf, parsePipeline, stagesNamedIn, withoutComments } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
+import { visible } from "../../grammar/visible-text.ts";
 import { ignoreProblems } from "../../schema/ignore/index.ts";
 import {
   type ConfigCheckOptions,
@@ -36,7 +37,6 @@ import { type Context, EXIT } from "../context.ts";
 import { publishedReference } from "../docs/reference-file.ts";
 import { edition } from "../edition.ts";
 import type { CheckedFile } from "../output/checked-file.ts";
-import { visible } from "../../grammar/visible-text.ts";
 import { renderGithub } from "../output/github.ts";
 import { toCodeQuality } from "../output/gitlab.ts";
 import { toSarif } from "../output/sarif.ts";

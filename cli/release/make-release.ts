@@ -416,7 +416,7 @@ class Release {
 /** Measured on DuckDB's library: 9 takes 2.4 times as long and saves 0.2 %. */
 const GZIP_LEVEL = 7;
 
-/** What is for all systems names Pro, as the package for npm is Pro. */
+/** Files for all systems name Pro, as the package for npm is Pro. */
 const FOR_ALL = { edition: "pro", system: "any", kind: "tool" };
 
 /** Any whose package has the licence of Node. */

@@ -30,7 +30,7 @@ export interface ReleaseOptions {
   readonly key: KeyObject;
   /** The public keys that installations trust, in base64; that of `key` first. */
   readonly pins: readonly string[];
-  /** What is made of each system and kind, Pro first. */
+  /** The editions that are made of each system and kind, Pro first. */
   readonly editions: readonly EditionOfRelease[];
   readonly systems: readonly System[];
   readonly kinds: readonly Kind[];
@@ -109,7 +109,7 @@ function readEditions(version: string, values: EditionValues, directory: string)
   ];
 }
 
-/** What the bundles have must be the service's origin as it states it, to the letter. */
+/** The bundles must have the service's origin as it states it, to the letter. */
 function readAccount(text: string): string {
   const url = URL.canParse(text) ? new URL(text) : undefined;
   const isSafe = url?.protocol === "https:" || (url?.protocol === "http:" && isLoopback(url.hostname));

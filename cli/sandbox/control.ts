@@ -117,7 +117,7 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
     /** Whether the code of a version is as it was deployed; what is not there is not damaged. */
     async whole(input) {
       const [name, number] = [String(input.app), String(input.version)];
-      // What was changed just now is written first.
+      // A change of just now is written first.
       await world.commit();
       const versions = world
         .everywhere("lambda")

@@ -103,7 +103,7 @@ const MISREAD = `check the address; tool and the service may differ too much, th
 
 const FORBIDDEN = "ask somebody with a higher role in the team: tool team members ls lists them";
 
-/** What a service says if a team has no Pro. */
+/** The words in which a service says that a team has no Pro. */
 const NEEDS_PRO = /\btool team subscribe\b/;
 const SUBSCRIBE = "tool team subscribe gets Pro for the team; its owners may do that";
 

@@ -27,7 +27,7 @@ export async function provePro(context: Context, account: ReleaseAccount): Promi
   return warning;
 }
 
-export interface Asked {
+export interface StatementAnswer {
   /** Verified. Undefined only in CI, if the service does not answer and no statement is kept. */
   readonly statement: Statement | undefined;
   readonly team: string;
@@ -40,7 +40,7 @@ export interface Asked {
  * day, or a new one; without the service, the one that is kept until it expires. Throws a TeamError if nobody is signed in, if
  * the service does not answer and nothing is kept, and if what it states is not to be believed.
  */
-export async function askStatement(context: Context, account: ReleaseAccount): Promise<Asked> {
+export async function askStatement(context: Context, account: ReleaseAccount): Promise<StatementAnswer> {
   const credentials = readCredentials(context);
   const credential = payingCredential(credentials, account);
   const { team } = credential;

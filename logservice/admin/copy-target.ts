@@ -22,7 +22,7 @@ export interface CopyTargetOptions {
   readonly isMountPoint?: ((folder: string) => Promise<boolean>) | undefined;
 }
 
-/** What file systems of the ext family have at their root: a volume that holds nothing else is empty, and it stays there. */
+/** File systems of the ext family have it at their root: a volume that holds nothing else is empty, and it stays there. */
 export const LOST_AND_FOUND = "lost+found";
 
 /**
@@ -75,7 +75,7 @@ export async function openCopyTarget(
   };
 }
 
-/** What is in a folder, but for the folder that its file system keeps there. */
+/** The names in a folder, but for the folder that its file system keeps there. */
 async function namesIn(folder: string): Promise<string[]> {
   const entries = await readdir(folder, { withFileTypes: true });
   return entries.filter((entry) => !(entry.name === LOST_AND_FOUND && entry.isDirectory())).map(({ name }) => name);

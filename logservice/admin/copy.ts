@@ -142,7 +142,7 @@ const damagedHint = (to: string) =>
 export async function checkBackup(folder: string): Promise<BackupReport> {
   if (existsSync(join(folder, BACKUP_LIST))) {
     const report = await readBackup(folder);
-    // What is damaged may be what tells of them.
+    // The damaged file may be the one that tells of them.
     return { ...report, losses: report.findings.length === 0 ? await openLosses(folder) : [] };
   }
   await requireDirectory(folder, "backup");

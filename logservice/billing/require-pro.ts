@@ -19,7 +19,7 @@ const GET_PRO = "tool team subscribe gets it, as does Subscribe on the page Memb
  * is in; the first team of a person needs nothing, as it is what they subscribe for. Nobody is refused by a service that takes
  * no payments.
  */
-export async function requirePro(
+export async function refuseWithoutPro(
   service: BillingService,
   operation: keyof Operations,
   { team, person }: Pick<Grant, "team" | "person">,
@@ -35,7 +35,7 @@ export async function requirePro(
   if (teams.length > 0) throw forbidden("another team needs Pro, which none of your teams has");
 }
 
-/** What a person does by an operation. */
+/** The work of a person by an operation. */
 const WHAT: Readonly<Partial<Record<keyof Operations, string>>> = { add_member: "inviting others" };
 
 const hasPro = async (service: BillingService, team: string) =>

@@ -1,5 +1,5 @@
 import type { Operations } from "../../schema/rpc.generated.ts";
-import { isProOperation, requirePro } from "../billing/require-pro.ts";
+import { isProOperation, refuseWithoutPro } from "../billing/require-pro.ts";
 import { account } from "./account.ts";
 import { alerts } from "./alerts.ts";
 import { audit } from "./audit.ts";
@@ -45,7 +45,7 @@ function named<Name extends keyof Operations>(name: Name): Handlers<Name, Call>[
   const handler = handlers[name];
   if (!isProOperation(name)) return (service, input, call) => handler(service, input, { ...call, operation: name });
   return async (service, input, call) => {
-    await requirePro(service, name, call.grant);
+    await refuseWithoutPro(service, name, call.grant);
     return handler(service, input, { ...call, operation: name });
   };
 }

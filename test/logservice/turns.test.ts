@@ -167,20 +167,20 @@ for (const [what, open] of SHARED) {
 }
 
 t.test("the last process for slow queries is kept for another team, once there is one", async (t) => {
-  const rows: [what: string, seen: string, asked: string, begin: string][] = [
+  const rows: [what: string, before: string, takers: string, begin: string][] = [
     ["one team", "a", "a a a a", "a a a"],
     ["another team that asks other things", "a b", "a a a a b", "a a b"],
     ["and no third one then", "a b", "a a b a c", "a a b"],
     ["the service itself is none", "a -", "a a a", "a a a"],
     ["other teams only", "a b", "b b c", "b b c"],
   ];
-  for (const [what, seen, asked, expected] of rows) {
+  for (const [what, before, takers, expected] of rows) {
     const directory = await mkdtemp(join(tmpdir(), "turns-"));
     const engines = new KillableEngines(directory, systemClock);
     const asker = (team: string) => ({ team: team === "-" ? SERVICE.team : team, member: "x" });
-    for (const team of seen.split(" ")) engines.see(asker(team));
+    for (const team of before.split(" ")) engines.see(asker(team));
     const began: string[] = [];
-    const all = asked.split(" ").map(async (team) => {
+    const all = takers.split(" ").map(async (team) => {
       const engine = await engines.take("people", never, asker(team));
       began.push(team);
       return engine;

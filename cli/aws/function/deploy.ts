@@ -108,6 +108,30 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
   return { stage, alias, record };
 }
 
+/** What a deploy finds of what it wants, by the record of the last one. */
+interface Presence {
+  /** The stage's version has this code, but its copy in the sandbox is damaged: an upload writes it anew. */
+  readonly isDamaged: boolean;
+  /** The stage's version has this code and these settings. */
+  readonly isSame: boolean;
+  /** Nothing is to be done. */
+  readonly isActive: boolean;
+}
+
+async function presence(
+  { sandbox }: Cloud,
+  record: DeployRecord | undefined,
+  wanted: Pick<DeployRecord, "code" | "settings" | "policy">,
+  app: string,
+): Promise<Presence> {
+  if (record === undefined) return { isDamaged: false, isSame: false, isActive: false };
+  const isRestored = record.identity !== undefined && record.identity === identityOf(wanted);
+  const hasSame = isRestored || (record.code === wanted.code && record.settings === wanted.settings);
+  const isDamaged = hasSame && (await sandbox?.isWhole(app, record.version)) === false;
+  const isSame = hasSame && !isDamaged;
+  return { isDamaged, isSame, isActive: isSame && (isRestored || record.policy === wanted.policy) };
+}
+
 /**
  * Deploys an artifact to the stage. It can be interrupted after any step: the next run finds what is done and continues from
  * there. Including the first look, a deploy of a changed app takes six calls, one more in a Git repository, and at least
@@ -168,12 +192,7 @@ export async function deployStage(
     return `arn:${partition(cloud.region)}:iam::${id}:role/${settings.role ?? roleName(written.name, cloud.region)}`;
   };
 
-  const isRestored = record?.identity !== undefined && record.identity === identityOf(wanted);
-  const hasSame = isRestored || (record?.code === wanted.code && record.settings === wanted.settings);
-  // A file of the sandbox can be damaged, and an upload of the same code writes it anew.
-  const isDamaged = hasSame && (await cloud.sandbox?.isWhole(written.name, record.version)) === false;
-  const isSame = hasSame && !isDamaged;
-  const isActive = (isRestored && isSame) || (isSame && record?.policy === wanted.policy);
+  const { isDamaged, isSame, isActive } = await presence(cloud, record, wanted, written.name);
   let version = record?.version ?? "";
   let accountId = alias?.AliasArn === undefined ? "" : accountOf(alias.AliasArn);
   let origin: Published["origin"] | undefined;
@@ -285,7 +304,7 @@ export async function deployStage(
     previousVersion: previous,
     uploadedBytes: isSame ? 0 : artifact.bytes,
     remarks: [
-      ...(isDamaged ? [`the stored code of version ${record.version} was damaged, and was uploaded again`] : []),
+      ...(isDamaged ? [`the stored code of version ${record?.version} was damaged, and was uploaded again`] : []),
       ...(checked?.remark === undefined ? [] : [checked.remark]),
       ...(stored === undefined || isActive ? [] : snapshotRemarks(settings, { ...snapshot!, ...stored }, written.name)),
       ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),

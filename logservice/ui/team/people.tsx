@@ -67,20 +67,11 @@ export function People({ members, isWithoutPro, reload }: PeopleProps) {
     <>
       <ProblemNote text={sending.problem} />
       <section>
-        <div class="head">
-          <h2 id="people">{joined.length === 1 ? "1 member" : `${joined.length} members`}</h2>
-          {mayWrite && !isWithoutPro && (
-            <button type="button" class="button primary" onClick={() => setInviting(true)}>
-              Invite member
-            </button>
-          )}
-        </div>
-        {mayWrite && isWithoutPro && (
-          <p class="hint">
-            Inviting others needs Pro, which the team does not have:{" "}
-            {mayDo("billing:write") ? "subscribe below." : "an owner of the team can subscribe."}
-          </p>
-        )}
+        <Head
+          count={joined.length}
+          invites={mayWrite ? (isWithoutPro ? "without Pro" : "freely") : undefined}
+          invite={() => setInviting(true)}
+        />
         <Table labelledBy="people" columns={["Address", "Role", "Since"]} hasActions>
           {joined.map((member) => {
             const isSelf = member.email === self;
@@ -188,6 +179,34 @@ export function People({ members, isWithoutPro, reload }: PeopleProps) {
         />
       )}
       {left && !changing && !link && <TokensLeft of={left} onClose={() => setLeft(undefined)} />}
+    </>
+  );
+}
+
+interface HeadProps {
+  readonly count: number;
+  /** Undefined for who may not invite. */
+  readonly invites: "freely" | "without Pro" | undefined;
+  invite(): void;
+}
+
+function Head({ count, invites, invite }: HeadProps) {
+  return (
+    <>
+      <div class="head">
+        <h2 id="people">{count === 1 ? "1 member" : `${count} members`}</h2>
+        {invites === "freely" && (
+          <button type="button" class="button primary" onClick={invite}>
+            Invite member
+          </button>
+        )}
+      </div>
+      {invites === "without Pro" && (
+        <p class="hint">
+          Inviting others needs Pro, which the team does not have:{" "}
+          {mayDo("billing:write") ? "subscribe below." : "an owner of the team can subscribe."}
+        </p>
+      )}
     </>
   );
 }

@@ -78,7 +78,7 @@ interface RunOptions {
   readonly env?: Readonly<Record<string, string>>;
   readonly cwd?: string;
   readonly script?: (text: string) => string;
-  /** Of the script: what a release with both editions has is free. */
+  /** Edition that the script is of; free if the release has both. */
   readonly edition?: string;
   /** Told the process, which leads a group of its own. */
   readonly onStart?: (pid: number) => void;

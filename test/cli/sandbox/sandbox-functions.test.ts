@@ -18,7 +18,6 @@ import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import t from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
-import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { readZip, unpack } from "../../../cli/sandbox/cloud/lambda/unzip.ts";
 import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
@@ -29,6 +28,7 @@ import {
   refusalHere,
 } from "../../../cli/sandbox/function/languages.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
+import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { activeFunction } from "../../support/sandbox-function.ts";

@@ -61,14 +61,14 @@ function deliver(service: TestService, body: string | Buffer, delivery: Delivery
   });
 }
 
-interface Found {
+interface StoredEvent {
   readonly timestamp: string;
   readonly level: string;
   readonly message: string;
   readonly fields: Readonly<Record<string, unknown>>;
 }
 
-async function found(service: TestService): Promise<Found[]> {
+async function stored(service: TestService): Promise<StoredEvent[]> {
   const { json } = await service.call("search", { project_id: "shop", ...RANGE, order: "ascending", limit: 1000 });
   return json.events;
 }
@@ -78,7 +78,7 @@ const ORIGIN = { log_group: "/aws/lambda/shop", log_stream: "2026/01/02/[7]abc" 
 t.test("what becomes of each line", async (t) => {
   const service = await withProject(t);
   const own = { timestamp: "2026-01-02T09:59:59.5Z", level: "warn", message: "slow", fields: { stage: "production" } };
-  const rows: readonly (readonly [line: string, event: Partial<Found> | undefined])[] = [
+  const rows: readonly (readonly [line: string, event: Partial<StoredEvent> | undefined])[] = [
     [
       `${JSON.stringify(own)}\n`,
       {
@@ -104,7 +104,7 @@ t.test("what becomes of each line", async (t) => {
   ];
   const answer = await deliver(service, requestOf([packed(eventsOf(...rows.map(([line]) => line)))]));
   t.match([answer.status, answer.json], [200, { requestId: "r-1", timestamp: Number }]);
-  const events = await found(service);
+  const events = await stored(service);
   const expected = rows.filter(([, event]) => event !== undefined);
   t.equal(events.length, expected.length);
   for (const [line, event] of expected) {
@@ -133,7 +133,7 @@ t.test("records", async (t) => {
     const service = await withProject(t);
     t.equal((await deliver(service, requestOf(records))).status, 200, name);
     t.same(
-      (await found(service)).map(({ message }) => message),
+      (await stored(service)).map(({ message }) => message),
       messages,
       name,
     );
@@ -190,7 +190,7 @@ t.test("what is refused stores nothing, and says why in Firehose's form", async 
     t.equal(answer.status, status, name);
     t.match(answer.json, { requestId: "r-1", timestamp: Number, errorMessage: error }, name);
   }
-  t.same(await found(service), [], "nothing of the good records either");
+  t.same(await stored(service), [], "nothing of the good records either");
   const get = await service.send({ method: "GET", path: "/integrations/cloudwatch" });
   t.equal(get.status, 405);
 });
@@ -204,7 +204,7 @@ t.test("the project of the stream's attributes, and a request in gzip", async (t
   });
   t.equal(answer.status, 200, answer.text);
   t.same(
-    (await found(service)).map(({ message }) => message),
+    (await stored(service)).map(({ message }) => message),
     ["one"],
   );
   const broken = { "x-amz-firehose-common-attributes": "{" };
@@ -245,7 +245,7 @@ t.test("a project of plain text keeps lines as they are", async (t) => {
   await service.call("add_project", { project: { id: "shop", name: "shop", mode: "plain_text" } });
   const line = '{"level":"error","message":"m"}';
   t.equal((await deliver(service, requestOf([packed(eventsOf(line))]))).status, 200);
-  t.match(await found(service), [{ level: "info", message: line, fields: {} }]);
+  t.match(await stored(service), [{ level: "info", message: line, fields: {} }]);
 });
 
 t.test("a record that unpacks to more than the limit", async (t) => {
