@@ -108,7 +108,7 @@ export async function lookAtStage(deploy: StageDeploy, { signal }: Watched): Pro
   return { stage, alias, record };
 }
 
-/** What a deploy finds of what it wants, by the record of the last one. */
+/** The parts of a deploy that are there already, by the record of the last one. */
 interface Presence {
   /** The stage's version has this code, but its copy in the sandbox is damaged: an upload writes it anew. */
   readonly isDamaged: boolean;
