@@ -70,6 +70,7 @@ const DOORS: Record<string, readonly string[]> = {
     "trace-lines.ts",
     "index.ts",
     "cloudwatch/filter-patterns.ts",
+    "cloudwatch/platform-line.ts",
     "edit.ts",
     "highlight.generated.ts",
     "loggers.ts",

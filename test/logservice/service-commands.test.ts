@@ -372,7 +372,7 @@ t.test("what was acknowledged is there after kill -9, and a second process is re
 
   const backup = await tool(["service", "backup", "copy", "--data", "data"], { cwd: folder });
   t.same([backup.code, backup.stdout], [0, ""], backup.stderr);
-  t.match(backup.stderr, /^\S+\/copy holds a copy of \S+\/data: \d+ event files?, \d+\.\d MB\n$/);
+  t.match(backup.stderr, /^\S+\/copy holds a copy of \S+\/data: \d+ event files?, [\d.]+ [kM]?B\n$/);
   rmSync(join(folder, "data"), { recursive: true });
   const back = await tool(["service", "restore", "copy", "--data", "data"], { cwd: folder });
   t.equal(back.code, 0, back.stderr);
