@@ -734,8 +734,8 @@ t.test("a rollback is in force after two calls at once and one more", { buffered
   await app.move("staging", "1", JSON.stringify(older));
   await app.move("staging-previous", "3");
   t.match(await back(), { version: "2", previousVersion: "1" });
-  const asked = ["GetAlias", "GetAlias", "GetFunctionConfiguration", "UpdateAlias"];
-  t.same(calls().slice(2, 6), asked, "after the first two: the other alias, and whether it is marked");
+  const more = ["GetAlias", "GetAlias", "GetFunctionConfiguration", "UpdateAlias"];
+  t.same(calls().slice(2, 6), more, "after the first two: the other alias, and whether it is marked");
 });
 
 t.test("tags of the role that deploying makes", { buffered: true }, async (t) => {
