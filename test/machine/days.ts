@@ -126,7 +126,8 @@ tool deploy --sandbox`,
     {
       what: "opens the app that was deployed before",
       script: 'cd work/app && curl -fsSL "$(tool url --sandbox)"',
-      says: /^hello by v26/,
+      // The daemon of the version before is replaced, which is said.
+      says: /^hello by v26/m,
     },
     { what: "deploys it anew", script: "cd work/app && echo // >>app.js && tool deploy --sandbox", says: /version 2/ },
     { what: "goes back", script: "tool upgrade -t 1.0.0", says: /tool 1\.0\.0 is installed in place of 1\.1\.0/ },
