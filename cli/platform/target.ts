@@ -127,7 +127,7 @@ export interface Deployment {
   readonly author: string | undefined;
   /** RFC 3339. */
   readonly date: string;
-  /** `failed`: it did not start when it was last deployed, and the stage has another one. */
+  /** `failed`: it did not start when it was deployed, so that the stage never got it. */
   readonly state: "current" | "previous" | "kept" | "failed";
 }
 

@@ -101,8 +101,8 @@ function stateOf(aliases: readonly AliasConfiguration[], stage: string, version:
   if (current?.FunctionVersion === version) return "current";
   const record = readRecord(current?.Description, current?.FunctionVersion);
   const previous = record?.previous ?? alias(previousAlias(stage))?.FunctionVersion;
-  if (alias(failedAlias(version))?.FunctionVersion === version) return "failed";
-  return previous === version ? "previous" : "kept";
+  if (previous === version) return "previous";
+  return alias(failedAlias(version))?.FunctionVersion === version ? "failed" : "kept";
 }
 
 /** Newest first, without $LATEST and without versions that the tool did not publish. */

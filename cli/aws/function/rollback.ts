@@ -5,7 +5,7 @@ import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
 import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
-import { commitAlias, commitAliasPrefix, failedAlias, functionName, previousAlias, stageAlias } from "../names.ts";
+import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
 import { SNAPSHOT_VARIABLE } from "../variables/pack.ts";
 import { readSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
@@ -158,7 +158,7 @@ interface RecordedVersion {
 
 /**
  * The previous deployment, from the stage's record. The alias is updated a call later and only read for what the record
- * lacks. One that did not start when it was deployed again is not taken: the record lacks its identity then.
+ * lacks. A version that did not start was in no stage, so it is none.
  */
 async function before(
   aliases: Aliases,
@@ -181,13 +181,6 @@ async function before(
       "tool deploys lists the deployments",
     );
   }
-  if (await isMarkedFailed(aliases, version)) {
-    throw new PlatformError(
-      "rollback/did-not-start",
-      `the deployment before this one, version ${version}, did not start when it was last deployed`,
-      `tool rollback ${version} activates it all the same; tool deploys lists the others`,
-    );
-  }
   const own = readRecord(previous?.Description, version) ?? blankRecord(version);
   return { version, record: ofVersion(own), isFailed: false };
 }
@@ -201,15 +194,9 @@ async function named(
 ): Promise<RecordedVersion> {
   const configuration = (version: string) =>
     lambda.getFunctionConfiguration({ FunctionName: name, Qualifier: version }, { abortSignal: signal });
-  const variablesOf = async (version: string) => (await configuration(version)).Environment?.Variables ?? {};
-  const stageOf = async (version: string) => (await variablesOf(version)).TOOL_STAGE;
-  /** Whether a version is of the stage, and of the ref if there is one. */
-  const isOf = async (version: string, ref: string) => {
-    const { TOOL_STAGE, TOOL_COMMIT } = await variablesOf(version);
-    return TOOL_STAGE === stage && (ref === "" || TOOL_COMMIT === ref);
-  };
+  const stageOf = async (version: string) => (await configuration(version)).Environment?.Variables?.TOOL_STAGE;
   const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, { stage, to, stageOf }));
-  const version = numbered(alias?.FunctionVersion) ?? numbered(to) ?? (await failedOf(aliases, to, isOf));
+  const version = numbered(alias?.FunctionVersion) ?? numbered(to);
   const unknown = new PlatformError(
     "rollback/unknown-version",
     `there is no deployment ${JSON.stringify(to)} of ${stage}`,
@@ -272,24 +259,6 @@ async function abbreviated(
     );
   }
   return matches.find(({ FunctionVersion }) => FunctionVersion === versions[0]);
-}
-
-/**
- * The newest version that did not start when a commit was deployed to the stage: no alias of the commit names it. By the ref of
- * that deploy, or the beginning of the commit's hash.
- */
-async function failedOf(
-  aliases: Aliases,
-  to: string,
-  isOf: (version: string, ref: string) => Promise<boolean>,
-): Promise<string | undefined> {
-  const marks = (await aliases.list()).filter(({ Name, FunctionVersion }) => Name === failedAlias(FunctionVersion!));
-  marks.sort((a, b) => Number(b.FunctionVersion) - Number(a.FunctionVersion));
-  for (const { Description, FunctionVersion: version } of marks) {
-    const sha = /^[0-9a-f]{4,40}$/i.test(to) ? readRecord(Description, version)?.sha : undefined;
-    if (await isOf(version!, sha?.startsWith(to.toLowerCase()) ? "" : to)) return version;
-  }
-  return undefined;
 }
 
 /** A record with unknown settings, so that the next deploy publishes a version. */
