@@ -2,19 +2,24 @@
 import { spawn, spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
 import {
+  chmodSync,
+  copyFileSync,
   cpSync,
   existsSync,
   linkSync,
   lstatSync,
   mkdirSync,
+  mkdtempSync,
   readdirSync,
   readFileSync,
   readlinkSync,
+  realpathSync,
   rmSync,
   statSync,
   symlinkSync,
   writeFileSync,
 } from "node:fs";
+import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
 import * as tls from "node:tls";
 import t from "tap";
@@ -91,8 +96,7 @@ interface Tap {
 }
 
 /** The prefix usr with version 1.2.3, whose bundles are those of the build, and a Git host that has 1.2.3 and 1.3.0. */
-async function world(t: Tap): Promise<World> {
-  const folder = t.testdir({ usr: {}, home: {} });
+async function world(t: Tap, folder = t.testdir({ usr: {}, home: {} })): Promise<World> {
   const path = (name: string) => join(folder, name);
   const host = await startReleaseHost(t);
   host.releases.set("1.3.0", release("1.3.0"));
@@ -114,7 +118,8 @@ exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@
   };
   for (const name of ["bin", "lib/commands"]) mkdirSync(join(installed, name), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(installed, name), text, { mode: 0o755 });
-  for (const name of BUNDLES) linkSync(join(bin, name), join(installed, "lib", name));
+  for (const name of BUNDLES) copyFileSync(join(bin, name), join(installed, "lib", name));
+  copyFileSync(CERTIFICATE, path("home/authorities.pem"));
   const sums = Object.fromEntries(
     [...Object.keys(files), ...BUNDLES.map((name) => `lib/${name}`)].map((name) => [
       name,
@@ -136,7 +141,7 @@ exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@
     upgrade(words = [], { env = {}, uid, limit = ":", cwd = folder, onStart = () => {} } = {}) {
       const child = spawn("sh", ["-c", `${limit}; exec "$@"`, "sh", path("usr/bin/tool"), "upgrade", ...words], {
         cwd,
-        env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: CERTIFICATE, ...env }),
+        env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: path("home/authorities.pem"), ...env }),
         stdio: ["ignore", "pipe", "pipe"],
         ...(uid !== undefined && { uid }),
       });
@@ -631,7 +636,12 @@ t.test("a man page that cannot be linked is said, and the version is installed",
 });
 
 t.test("a folder that may not be written to", { skip }, async (t) => {
-  const { path, upgrade, version } = await world(t);
+  // Root may write everywhere, and the user who may not might not reach the folder of the tests.
+  const folder = realpathSync(mkdtempSync(join(tmpdir(), "tool-upgrade-")));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true }));
+  chmodSync(folder, 0o755);
+  for (const name of ["usr", "home"]) mkdirSync(join(folder, name));
+  const { path, upgrade, version } = await world(t, folder);
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) spawnSync("chmod", ["a-w", path("usr/lib/tool")]);
   const { code, stderr } = await upgrade([], isRoot ? { uid: 65_534 } : {});
