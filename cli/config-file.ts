@@ -14,7 +14,7 @@ export const CONFIG_FILE = "tool.json";
 export const SMALLEST = '{ "name": "my-app" }';
 
 /** A tool.json without errors. */
-interface ConfigFile {
+export interface ConfigFile {
   readonly config: Config;
   readonly text: string;
 }

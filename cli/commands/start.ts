@@ -4,7 +4,7 @@ import type { Entry } from "../../grammar/entry.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
 import { type RunningServer, serve } from "../../runtime/index.ts";
 import { type Config, forStage, type ResolvedConfig } from "../../schema/index.ts";
-import { CONFIG_FILE, isConfigValid, readConfigFile } from "../config-file.ts";
+import { CONFIG_FILE, type ConfigFile, isConfigValid, readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import type { StopSignal } from "../io.ts";
 import { openInBrowser } from "../open-in-browser.ts";
@@ -111,11 +111,12 @@ export async function start(context: Context, options: Options<"start">): Promis
       path,
       project.text,
       async () => {
-        const changed = await context.attempt(readProject(context, options));
+        const file = await context.attempt(readConfigFile(context));
+        const changed = file && (await context.attempt(projectOf(context, options, file)));
         if (changed === undefined) {
           await context.say("The app keeps its previous configuration until that is mended.");
-          // Other reasons to refuse it do not change with other files.
-          return isConfigValid(context);
+          // Only what is wrong with the file's text may change with other files, and may be mended by now.
+          return file !== undefined;
         }
         const restarted = await listening.change(serveOptions(context, { ...changed, variables }, { host, port, log }));
         note(`${CONFIG_FILE} reloaded; ${restarted ? "app restarts" : "app keeps running"}.`);
@@ -175,8 +176,10 @@ interface Project extends ResolvedProject {
   readonly command: string | undefined;
 }
 
-async function readProject(context: Context, options: Options<"start">): Promise<Project> {
-  const file = await readConfigFile(context);
+const readProject = async (context: Context, options: Options<"start">): Promise<Project> =>
+  projectOf(context, options, await readConfigFile(context));
+
+async function projectOf(context: Context, options: Options<"start">, file: ConfigFile): Promise<Project> {
   const staged = forStage(file.config, STAGE);
   const command = options.command ?? staged.proxy?.command;
   const written = command === undefined ? staged : { ...staged, proxy: { ...staged.proxy, command } };

@@ -227,6 +227,30 @@ t.test("a change that another file's fault kept back is in force once that is me
   await running.ended;
 });
 
+t.test("a fault that is mended while it is being reported is no reason to keep the change back", async (t) => {
+  const cwd = t.testdir({ ...project(), errors: { "404.html": "{{.Nope" } });
+  const page = join(cwd, "errors/404.html");
+  // The command itself mends it, in the middle of its report.
+  const hook = join(t.testdirName, "mend.cjs");
+  await writeFile(
+    hook,
+    `const write = process.stderr.write.bind(process.stderr);
+    process.stderr.write = (text, ...rest) => {
+      if (String(text).includes("404.html:1:")) require("node:fs").writeFileSync(${JSON.stringify(page)}, "gone");
+      return write(text, ...rest);
+    };`,
+  );
+  const { running, url } = await startTool(cwd, [], { NODE_OPTIONS: `--require ${hook}` });
+  t.teardown(() => running.kill("SIGKILL"));
+  const change = { name: "app", headers: { "/*": { "X-New": "1" } }, error_pages: { dir: "errors" } };
+  await writeFile(join(cwd, "tool.json"), JSON.stringify(change));
+  await until("the change", () => running.stdout().includes("tool.json reloaded; "));
+  t.match(running.stderr(), /^errors\/404\.html:1:\d+: error: /m);
+  t.equal((await fetch(url)).headers.get("x-new"), "1");
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
 t.test("while tool.json changes again and again, every request is answered", async (t) => {
   const cwd = t.testdir(project());
   const { running, url } = await startTool(cwd);
