@@ -25,13 +25,16 @@ export async function isShareable(path: string): Promise<boolean> {
   return room === undefined || room.bavail * room.bsize >= SHARED_BYTES;
 }
 
-/** Opens the file without changing its settings. Creates it if it is missing. */
-export async function openDatabase(path: string): Promise<Libsql.Database> {
+/**
+ * Opens the file without changing its settings. Creates it if it is missing. A statement waits for another process for
+ * `busyMs`.
+ */
+export async function openDatabase(path: string, busyMs = BUSY_TIMEOUT_MS): Promise<Libsql.Database> {
   const { default: Database } = await import("libsql").catch((error: unknown) => {
     throw unloadedPackage("libsql", error);
   });
   const place = (await isShareable(path)) ? path : `${pathToFileURL(resolve(path))}?vfs=unix-excl`;
-  return new Database(place, { timeout: BUSY_TIMEOUT_MS } as Libsql.Options);
+  return new Database(place, { timeout: busyMs } as Libsql.Options);
 }
 
 export interface RecordsDatabase extends SqliteDatabase {
@@ -48,8 +51,8 @@ const CHANGE = /^\s*(begin|insert|update|delete)\b/i;
  * Opens or creates the file. A transaction that was committed survives a power loss. A change throws RecordsReplaced if the
  * file is not there any more.
  */
-export async function openSqlite(path: string): Promise<RecordsDatabase> {
-  const database = await openDatabase(path);
+export async function openSqlite(path: string, busyMs?: number): Promise<RecordsDatabase> {
+  const database = await openDatabase(path, busyMs);
   for (const pragma of ["journal_mode = WAL", "synchronous = FULL", "foreign_keys = ON"]) database.pragma(pragma);
   const version = database.prepare("pragma data_version");
   const statements = new Statements(database);

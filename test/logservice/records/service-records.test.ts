@@ -53,6 +53,7 @@ import { projectIdOf } from "../../../schema/project-id.ts";
 import type { Operations, Scope } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 import { clockAt } from "../../support/clock-at.ts";
+import { HANG_MS } from "../../support/hang.ts";
 import { requires } from "../../support/require.ts";
 import { SCOPES, startTestService } from "../../support/service.ts";
 
@@ -871,7 +872,7 @@ t.test("two processes that read and then write at once wait for each other", asy
     (async () => {
       const { openSqlite } = await import(workerData.module);
       const { Kysely, SqliteDialect, sql } = await import("kysely");
-      const db = new Kysely({ dialect: new SqliteDialect({ database: await openSqlite(workerData.file) }) });
+      const db = new Kysely({ dialect: new SqliteDialect({ database: await openSqlite(workerData.file, workerData.busyMs) }) });
       for (let i = 0; i < 150; i++)
         await db.transaction().execute(async (db) => {
           const { value } = (await sql\`select value from counter\`.execute(db)).rows[0];
@@ -880,7 +881,9 @@ t.test("two processes that read and then write at once wait for each other", asy
         });
       await db.destroy();
     })().then(() => parentPort.postMessage("done"), (error) => parentPort.postMessage(String(error)));`;
-  const workerData = { file, module: new URL("../../../logservice/records/sqlite.js", import.meta.url).href };
+  const module = new URL("../../../logservice/records/sqlite.js", import.meta.url).href;
+  // SQLite promises nobody a turn: on a busy machine one of them may miss all turns for longer than a service waits.
+  const workerData = { file, module, busyMs: HANG_MS };
   const workers = [1, 2, 3].map(() => new Worker(code, { eval: true, workerData }));
   const ends = await Promise.all(workers.map(async (worker) => (await once(worker, "message"))[0]));
   t.same(ends, ["done", "done", "done"]);
