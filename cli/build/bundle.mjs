@@ -98,6 +98,12 @@ const shared = [
       /^grammar\/(?:query\/(?:diagnose|repair|problems|meant\/(?!near)|pipe\/(?:diagnose|problems|wrong-part|meant\/))|(?:route|template)\/(?:diagnose|problems))/,
     isLate: true,
   },
+  {
+    // Lists of deployments, and the return to one of them, which no deploy asks for.
+    name: "history",
+    holds: /^cli\/aws\/function\/(?:history|rollback)\.ts$/,
+    isLate: true,
+  },
   { name: "cloud", holds: /^cli\/aws\// },
   { name: "platform", holds: /^cli\/platform\// },
   { name: "sandbox", holds: /^cli\/sandbox\// },

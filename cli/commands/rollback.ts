@@ -24,7 +24,7 @@ export async function rollback(context: Context, options: Options<"rollback">): 
     await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
     if (result.wasFailed) {
       await context.say(
-        `version ${result.version} did not start when it was deployed: another rollback restores version ${result.previousVersion}`,
+        `version ${result.version} did not start when it was deployed: tool rollback ${result.previousVersion} --stage ${stage} restores version ${result.previousVersion}`,
       );
     }
     if (result.differingVariables.length > 0) {

@@ -114,7 +114,7 @@ export interface RollbackResult {
   readonly previousVersion: string;
   /** `unchanged`: it was already active. */
   readonly outcome: "rolled-back" | "unchanged";
-  /** Whether the version did not start when it was deployed. The rollback removes the mark that says so. */
+  /** Whether the version did not start when it was last deployed. */
   readonly wasFailed: boolean;
   /** Variables whose values differ between the two deployments, by name only. */
   readonly differingVariables: readonly string[];
@@ -127,7 +127,7 @@ export interface Deployment {
   readonly author: string | undefined;
   /** RFC 3339. */
   readonly date: string;
-  /** `failed`: it did not start when it was deployed, so that the stage never got it. */
+  /** `failed`: it did not start when it was last deployed, and the stage has another one. */
   readonly state: "current" | "previous" | "kept" | "failed";
 }
 

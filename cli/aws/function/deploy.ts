@@ -400,10 +400,14 @@ async function checkNew(
   try {
     return await checkVersion(lambda, { functionName: name, version, stage, isFirst: alias === undefined, signal });
   } catch (error) {
-    // One that the stage has, or had before, did start once.
-    const isUnproven = version !== alias?.FunctionVersion && version !== record?.previous;
-    if (isCannotRun(error) && isUnproven) {
-      await markFailed(aliasesOf(lambda, name, signal), { ...own, ...(commit && authorship(commit)) });
+    if (isCannotRun(error) && version !== alias?.FunctionVersion) {
+      const aliases = aliasesOf(lambda, name, signal);
+      await markFailed(aliases, { ...own, ...(commit && authorship(commit)) });
+      // It was deployed without a check, or started once. A rollback that finds no identity of it looks for the mark.
+      if (record !== undefined && version === record.previous) {
+        const { before: _, ...others } = record;
+        await activate(aliases, stage, others, alias).catch(() => {});
+      }
     }
     throw error;
   }

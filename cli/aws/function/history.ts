@@ -101,12 +101,12 @@ function stateOf(aliases: readonly AliasConfiguration[], stage: string, version:
   if (current?.FunctionVersion === version) return "current";
   const record = readRecord(current?.Description, current?.FunctionVersion);
   const previous = record?.previous ?? alias(previousAlias(stage))?.FunctionVersion;
-  if (previous === version) return "previous";
-  return alias(failedAlias(version))?.FunctionVersion === version ? "failed" : "kept";
+  if (alias(failedAlias(version))?.FunctionVersion === version) return "failed";
+  return previous === version ? "previous" : "kept";
 }
 
 /** Newest first, without $LATEST and without versions that the tool did not publish. */
-async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
+export async function readAll(lambda: Lambda, app: string, signal: AbortSignal) {
   const name = functionName(app);
   const listed = async () => {
     const versions: FunctionConfiguration[] = [];

@@ -1,15 +1,16 @@
-import type { AliasConfiguration, Lambda } from "@aws-sdk/client-lambda";
+import type { AliasConfiguration, FunctionConfiguration, Lambda } from "@aws-sdk/client-lambda";
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
 import type { RollbackRequest, RollbackResult } from "../../platform/target.ts";
 import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
-import { commitAlias, commitAliasPrefix, functionName, previousAlias, stageAlias } from "../names.ts";
+import { commitAlias, commitAliasPrefix, failedAlias, functionName, previousAlias, stageAlias } from "../names.ts";
 import { SNAPSHOT_VARIABLE } from "../variables/pack.ts";
 import { readSnapshot } from "../variables/snapshots.ts";
 import { type Aliases, aliasesOf, isChanged, isNotFound } from "./aliases.ts";
-import { isMarkedFailed, unmarkFailed } from "./failed-mark.ts";
+import { isMarkedFailed } from "./failed-mark.ts";
+import { readAll } from "./history.ts";
 import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 
 /**
@@ -51,7 +52,7 @@ export async function rollbackStage(
   const target =
     to === undefined
       ? await before(aliases, { stage, currentVersion, record })
-      : await named(lambda, aliases, name, { stage, to, signal });
+      : await named(lambda, aliases, app, { stage, to, signal });
   const variables = async (version: string) =>
     likely?.version === version ? likely.variables : (await configurationOf(version)).variables;
 
@@ -59,7 +60,6 @@ export async function rollbackStage(
   const configured = await variables(target.version);
   if (!isUnchanged) await refuseWithoutSnapshot(cloud, app, { stage, version: target.version, configured }, signal);
   let following: Promise<void> | undefined;
-  if (target.isFailed) await unmarkFailed(aliases, target.version);
   if (!isUnchanged) {
     const left = ofVersion(record ?? blankRecord(currentVersion));
     const identity = identityOf(left);
@@ -158,7 +158,7 @@ interface RecordedVersion {
 
 /**
  * The previous deployment, from the stage's record. The alias is updated a call later and only read for what the record
- * lacks. A version that did not start was in no stage, so it is none.
+ * lacks. One that did not start when it was last deployed is refused: the record has no identity of such a version.
  */
 async function before(
   aliases: Aliases,
@@ -181,6 +181,13 @@ async function before(
       "tool deploys lists the deployments",
     );
   }
+  if (await isMarkedFailed(aliases, version)) {
+    throw new PlatformError(
+      "rollback/did-not-start",
+      `the deployment before this one, version ${version}, did not start when it was last deployed`,
+      `tool rollback ${version} --stage ${stage} activates it all the same; tool deploys lists the others`,
+    );
+  }
   const own = readRecord(previous?.Description, version) ?? blankRecord(version);
   return { version, record: ofVersion(own), isFailed: false };
 }
@@ -189,14 +196,17 @@ async function before(
 async function named(
   lambda: Lambda,
   aliases: Aliases,
-  name: string,
+  app: string,
   { stage, to, signal }: { readonly stage: string; readonly to: string; readonly signal: AbortSignal },
 ): Promise<RecordedVersion> {
   const configuration = (version: string) =>
-    lambda.getFunctionConfiguration({ FunctionName: name, Qualifier: version }, { abortSignal: signal });
+    lambda.getFunctionConfiguration({ FunctionName: functionName(app), Qualifier: version }, { abortSignal: signal });
   const stageOf = async (version: string) => (await configuration(version)).Environment?.Variables?.TOOL_STAGE;
   const alias = (await aliases.get(commitAlias(stage, to))) ?? (await abbreviated(aliases, { stage, to, stageOf }));
-  const version = numbered(alias?.FunctionVersion) ?? numbered(to);
+  const mayBeCommit = numbered(to) === undefined || isHash(to);
+  const failed = async () =>
+    mayBeCommit ? failedOf({ stage, to, ...(await readAll(lambda, app, signal)) }) : undefined;
+  const version = numbered(alias?.FunctionVersion) ?? (await failed()) ?? numbered(to);
   const unknown = new PlatformError(
     "rollback/unknown-version",
     `there is no deployment ${JSON.stringify(to)} of ${stage}`,
@@ -223,7 +233,9 @@ async function named(
       `tool deploys lists those of ${stage}`,
     );
   }
-  const { sha: _, author: __, ...record } = readRecord(alias?.Description, version) ?? blankRecord(version, code);
+  // A later rollback without a name looks for the mark of a version whose identity is in no record.
+  const own = isFailed ? undefined : readRecord(alias?.Description, version);
+  const { sha: _, author: __, ...record } = own ?? blankRecord(version, code);
   return { version, record, isFailed };
 }
 
@@ -239,8 +251,7 @@ async function abbreviated(
     readonly stageOf: (version: string) => Promise<string | undefined>;
   },
 ): Promise<AliasConfiguration | undefined> {
-  // The shortest that Git itself accepts.
-  if (!/^[0-9a-f]{4,40}$/i.test(to)) return undefined;
+  if (!isHash(to)) return undefined;
   const sha = to.toLowerCase();
   const ofStage = (await aliases.list()).filter(({ Name }) => Name?.startsWith(commitAliasPrefix(stage)));
   const matches = ofStage.filter(({ Description, FunctionVersion }) =>
@@ -260,6 +271,29 @@ async function abbreviated(
   }
   return matches.find(({ FunctionVersion }) => FunctionVersion === versions[0]);
 }
+
+/**
+ * The newest version that did not start when a commit was deployed to the stage: no alias of the commit names it. By the ref of
+ * that deploy, or the beginning of the commit's hash.
+ */
+function failedOf({
+  stage,
+  to,
+  versions,
+  aliases,
+}: { readonly stage: string; readonly to: string } & Awaited<ReturnType<typeof readAll>>): string | undefined {
+  const isNamed = ({ Version, Environment }: FunctionConfiguration) => {
+    const mark = aliases.find(({ Name }) => Name === failedAlias(Version!));
+    const { TOOL_STAGE, TOOL_COMMIT } = Environment!.Variables!;
+    if (mark === undefined || TOOL_STAGE !== stage) return false;
+    const sha = isHash(to) ? readRecord(mark.Description, Version)?.sha : undefined;
+    return TOOL_COMMIT === to || sha?.startsWith(to.toLowerCase()) === true;
+  };
+  return versions.find(isNamed)?.Version;
+}
+
+/** Whether it may begin the hash of a commit: 4 digits are the least that Git itself accepts. */
+const isHash = (to: string) => /^[0-9a-f]{4,40}$/i.test(to);
 
 /** A record with unknown settings, so that the next deploy publishes a version. */
 const blankRecord = (version: string, code = ""): DeployRecord => ({ version, code, settings: "", policy: "" });

@@ -528,10 +528,34 @@ t.test("a version that did not start", { buffered: true }, async (t) => {
 
   app.aws.journal.clear();
   t.match(await app.rollback("4"), { version: "4", previousVersion: "3", wasFailed: true }, "by its number");
-  t.same(changes(app), ["DeleteAlias", "UpdateAlias", "UpdateAlias"]);
+  t.same(changes(app), ["UpdateAlias", "UpdateAlias"]);
+  t.same(await states(app), ["4 current Ann", "3 previous", "2 kept", "1 failed"]);
   t.match(await app.rollback(), { version: "3", previousVersion: "4", wasFailed: false });
-  t.same(await states(app), ["4 previous", "3 current", "2 kept", "1 failed"], "the mark is gone");
-  t.match(await app.rollback("4"), { wasFailed: false });
+  t.same(await states(app), ["4 failed Ann", "3 current", "2 kept", "1 failed"], "the mark stays");
+  const refused = (version: string) => ({
+    code: "rollback/did-not-start",
+    message: `the deployment before this one, version ${version}, did not start when it was last deployed`,
+    hint: `tool rollback ${version} --stage staging activates it all the same; tool deploys lists the others`,
+  });
+  await t.rejects(app.rollback(), refused("4"), "not without a name");
+  t.match(await app.rollback("1"), { version: "1", previousVersion: "3", wasFailed: true });
+  t.match(await app.rollback("4"), { version: "4", previousVersion: "1", wasFailed: true });
+  await t.rejects(app.rollback(), refused("1"), "nor between two of them");
+  t.same(await states(app), ["4 current Ann", "3 kept", "2 kept", "1 failed"]);
+
+  t.match(await app.rollback("3"), { version: "3", wasFailed: false });
+
+  // Deployed without a check, it becomes the one before, and does not start when it is deployed again.
+  t.match(await app.deploy("worse", { commit: commit("v1") }), { version: "4", previousVersion: "3" });
+  t.same(await states(app), ["4 current Ann", "3 previous", "2 kept", "1 failed"], "the mark is gone");
+  t.match(await app.rollback(), { version: "3", previousVersion: "4", wasFailed: false });
+  t.match((await states(app))[0], "4 previous Ann");
+  await t.rejects(app.deploy("worse", { checks: true, commit: commit("v1") }), cannotRun, "the one before this one");
+  t.same(await states(app), ["4 failed Ann", "3 current", "2 kept", "1 failed"]);
+  await t.rejects(app.rollback(), refused("4"), "not without a name");
+  t.match(await app.rollback("4"), { wasFailed: true });
+  t.match(await app.deploy("worse", { commit: commit("v1") }), { version: "4" });
+  t.match(await app.deploy("worse", { commit: commit("v1") }), { outcome: "unchanged" });
 
   // Versions that are published again are the same ones, with the same settings or others, which a commit is part of.
   const rows: [name: string, options: Deployed][] = [
@@ -575,6 +599,43 @@ t.test("a version that did not start", { buffered: true }, async (t) => {
   await t.rejects(other.deploy("two", { checks: true }), cannotRun, "a mark that cannot be made");
   t.same(await states(other), ["2 kept", "1 current"]);
   t.match(await other.deploy("two"), { version: "2", outcome: "updated" }, "nor removed");
+});
+
+t.test("a rollback to a version that did not start, by its commit or tag", { buffered: true }, async (t) => {
+  const app = await open(t);
+  const sha = (digits: string) => digits.padEnd(40, "0");
+  const failing = async (word: string, ref: string, hash: string, stage = "staging") =>
+    t.rejects(app.deploy(word, { checks: true, stage, commit: { ref, sha: hash, author: "Ann" } }), {
+      code: "deploy/cannot-run",
+    });
+  await app.deploy("one");
+  await failing("two", "v1.0", sha("abcd1"));
+  await failing("three", "1234567", sha("1234567"));
+  await failing("four", "feed123", sha("feed123"));
+  await failing("five", "feed123", sha("feed123"));
+  const production = await app.deploy("six", { stage: "production" });
+  await failing("seven", "v2.0", sha("beef"), "production");
+
+  const rows: [name: string, version: string][] = [
+    ["v1.0", "2"],
+    ["abcd1", "2"],
+    ["ABCD", "2"],
+    [sha("abcd1"), "2"],
+    ["1234567", "3"],
+    ["12345", "3"],
+    ["feed123", "5"],
+  ];
+  for (const [name, version] of rows) {
+    t.match(await app.rollback(name), { version, previousVersion: "1", wasFailed: true }, name);
+    t.match(await app.rollback(), { version: "1", previousVersion: version, wasFailed: false });
+  }
+  for (const name of ["v2.0", "beef", "v1", "abc", "abcd2", "9999999"]) {
+    await t.rejects(app.rollback(name), { code: "rollback/unknown-version" }, name);
+  }
+  const there = (name: string) => app.rollback(name, "production");
+  t.match(await there("v2.0"), { version: "7", previousVersion: production.version, wasFailed: true });
+  t.match(await app.deploy("eight", { stage: "production" }), { version: "8", previousVersion: "7" });
+  await t.rejects(app.rollback(undefined, "production"), { code: "rollback/did-not-start" }, "nor after a deploy");
 });
 
 t.test("versions that did not start are removed first", { buffered: true }, async (t) => {
@@ -720,7 +781,8 @@ t.test("a rollback is in force after two calls at once and one more", { buffered
   await app.move("staging", "1", JSON.stringify(older));
   await app.move("staging-previous", "3");
   t.match(await back(), { version: "2", previousVersion: "1" });
-  t.same(calls().slice(2, 5), ["GetAlias", "GetFunctionConfiguration", "UpdateAlias"], "after the first two");
+  const more = ["GetAlias", "GetAlias", "GetFunctionConfiguration", "UpdateAlias"];
+  t.same(calls().slice(2, 6), more, "after the first two: the other alias, and whether it is marked");
 });
 
 t.test("tags of the role that deploying makes", { buffered: true }, async (t) => {

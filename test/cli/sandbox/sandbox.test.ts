@@ -105,6 +105,13 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   const unavailable = await sandbox.ask("orders", "staging", "/api/orders/42");
   t.equal(unavailable.status, 503);
   t.match(unavailable.body, /the app is not available: the app exited before it listened \(exit code 1\)/);
+  t.match(await run("rollback"), { code: 0 }, "away from it");
+  t.match(await run("deploy"), { code: 1 }, "deployed again, it does not start");
+  t.match(await run("rollback"), {
+    code: 1,
+    stderr: /^error: the deployment before this one, version 3, did not start when it was last deployed\n/,
+  });
+  t.match(await run("rollback", "3"), { code: 0, stderr: /^version 3 did not start when it was deployed/m });
   writeFileSync(join(app, "server.js"), server);
 
   t.match(await run("deploy", "production"), { code: 0 });
