@@ -2,7 +2,7 @@ import { existsSync } from "node:fs";
 import { join } from "node:path";
 import { unlessDiskFull } from "../durable.ts";
 import { JOURNAL_LIST } from "../journal/journal-list.ts";
-import type { ReadJournal } from "../journal/recovery.ts";
+import type { ProjectJournal, ReadJournal } from "../journal/recovery.ts";
 import type { JournalDamage } from "../journal/repair.ts";
 import type { JournalLoss } from "../loss.ts";
 import type { StoreSettings } from "../settings.ts";
@@ -11,6 +11,7 @@ import { FlushedIntervals } from "./flushed.ts";
 import type { Flusher } from "./flusher.ts";
 import { FOLDER_LIST, FolderList } from "./folder-list.ts";
 import { folderName } from "./folder-name.ts";
+import type { FolderPlan } from "./folder-plan.ts";
 import type { Inspector } from "./inspector.ts";
 import { Segments } from "./segments.ts";
 import { parseSidecar } from "./sidecar.ts";
@@ -46,7 +47,9 @@ export async function openProjects(
   }
   const options = { list: list.all, journal, inspector, nowMs: clock.nowMs(), isThorough: false };
   const projects = new Map<string, Segments>();
+  const firsts = new Map<string, number | undefined>();
   for (const plan of await planFolders(folder, folders, options)) {
+    if (isKnown && isUnused(plan)) firsts.set(plan.project, firstOf(journal.projectJournal(plan.project)));
     const rebuild = async (path: string, { bytes, sum }: { bytes: number; sum: number | undefined }) => {
       const { text, error } = await flusher.rebuildSummary(path, { bytes, sum: sum! });
       return { sidecar: parseSidecar(path, text), error };
@@ -54,12 +57,25 @@ export async function openProjects(
     projects.set(plan.project, await Segments.open(plan, { log, nowMs: () => clock.nowMs(), accepted }, rebuild));
   }
   // By the name that each ought to have: notes of what it holds go by that one, whatever it is called.
-  const claimed = folders.claimed.map((one) => ({ ...one, folder: folderName(one) }));
+  const claimed = folders.claimed.map((one) => ({
+    ...one,
+    folder: folderName(one),
+    // A crash may have come after the folder was made and before it was listed.
+    first: firsts.get(one.project),
+  }));
   const noted = list.add(claimed).then(() => (owner === undefined ? undefined : list.setOwner(owner)));
   // Reading still works; the next folder that is made needs the list.
   await unlessDiskFull(noted);
   return { folders: list, segments: projects };
 }
+
+/** Whether no segment was ever named in the folder. */
+const isUnused = ({ manifest, segments, losses, flushed }: FolderPlan) =>
+  (manifest === "whole" || manifest === "new") && segments.length + losses.length + flushed === 0;
+
+/** The sequence of a project's first event, if the journal has all of its events. */
+const firstOf = ({ wholeSince, intervals }: ProjectJournal) =>
+  wholeSince === undefined ? undefined : intervals[0]?.[0];
 
 /** Returns what segments know of batches that the journal does not have. */
 export function flushedBatches(projects: ReadonlyMap<string, Segments>) {

@@ -17,6 +17,7 @@ import { dirname, join } from "node:path";
 import t from "tap";
 import { parseQuery } from "../../../grammar/query/index.ts";
 import { checkEvents, type FileState, isWrong } from "../../../logservice/events/check.ts";
+import { writeManifest } from "../../../logservice/events/duckdb/manifest.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { runCase } from "../../support/events/damage.ts";
 import {
@@ -94,6 +95,46 @@ t.test("a listed folder that is gone, or empty, while the journal still has all 
     store = await open(directory);
     const { eventsTotal, missingBytes } = await store.projectStats("app");
     t.same([eventsTotal, missingBytes > 0], [2, fault.includes("later")], fault);
+    await store.close();
+  }
+});
+
+t.test("a folder that a crash left before it was listed is gone later", async (t) => {
+  const event = (message: string) => ({
+    timestamp: "2024-05-01T10:00:00Z",
+    level: "info" as const,
+    message,
+    fields: {},
+  });
+  // Made for the first event while the second one was accepted.
+  const manifest = { version: 2, project: "app", began: 3, flushed: 0, segments: [], dropped: [], losses: [] } as const;
+  const rows: [name: string, isDeletedBefore: boolean, hasManifest: boolean, more: string[], isMissing: boolean][] = [
+    ["with a manifest", false, true, [], false],
+    ["without one", false, false, [], false],
+    ["of a project that was deleted before", true, true, [], false],
+    ["with events that left the journal since", false, true, ["later"], true],
+  ];
+  for (const [name, isDeletedBefore, hasManifest, more, isMissing] of rows) {
+    const directory = t.testdir();
+    const open = () => openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+    let store = await open();
+    await store.append(isDeletedBefore ? "app" : "other", [event("before")]);
+    await store.flush();
+    if (isDeletedBefore) await store.deleteProject("app");
+    await store.append("app", [event("one"), event("two")]);
+    await store.close();
+    const began = manifest.began + (isDeletedBefore ? 1 : 0);
+    const folder = join(directory, "projects", `app~${began}`);
+    mkdirSync(folder);
+    if (hasManifest) await writeManifest(folder, { ...manifest, began });
+    store = await open();
+    for (const message of more) await store.append("app", [event(message)]);
+    if (more.length > 0) await store.flush();
+    await store.close();
+    rmSync(folder, { recursive: true });
+    store = await open();
+    const { eventsTotal, missingBytes } = await store.projectStats("app");
+    t.same([eventsTotal, missingBytes > 0], [isMissing ? 0 : 2, isMissing], name);
     await store.close();
   }
 });
