@@ -46,7 +46,7 @@ export function createApp(service: Service, options: AppOptions): RequestHandler
   const ingest = ingestAnswer(state);
   post("/ingest/:project", { name: "ingest", needed: "events:write", answer: ingest, isForBrowsers: true });
   const fromCloud = { name: "cloudwatch", needed: "events:write", answer: cloudwatchAnswer(state) } as const;
-  app.post(CLOUDWATCH_PATH, withAccessKey(grantedExchange(state, { ...fromCloud, errorBody: firehoseError })));
+  app.post(CLOUDWATCH_PATH, withAccessKey(grantedExchange(state, { ...fromCloud, errorAnswer: firehoseError })));
   app.all(CLOUDWATCH_PATH, onlyBy("POST"));
   get("/tail", { name: "tail", needed: "events:read", answer: tailAnswer(state) });
   const answerExport = exportAnswer({ service, stopping, inTurn, addressOf, stalledMs: limits.stalledMs });

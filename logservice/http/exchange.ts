@@ -5,7 +5,7 @@ import { StoreError } from "../events/store.ts";
 import { isRecordsFull } from "../records/check.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
 import { ClientGone } from "./body.ts";
-import { sendError, writeErrorResponse } from "./send.ts";
+import { type ErrorAnswer, sendError, writeErrorResponse } from "./send.ts";
 
 export interface ServiceLog {
   /** Reports a failure to the operators of the service. */
@@ -20,8 +20,8 @@ export interface Exchange {
   readonly response: ServerResponse;
   readonly log: ServiceLog;
   readonly clock: Clock;
-  /** The body of the answer to an error, if it is not `{type, message}`. */
-  readonly errorBody?: ((error: RpcError) => object) | undefined;
+  /** The form of the answer to an error, if it is not the usual one. */
+  readonly errorAnswer?: ((error: RpcError) => ErrorAnswer) | undefined;
 }
 
 /**
@@ -72,7 +72,7 @@ function answerFailure(exchange: Exchange, thrown: unknown, reason: unknown): vo
     response.destroy();
     return;
   }
-  if (request.complete) sendError(response, error, { body: exchange.errorBody?.(error) });
+  if (request.complete) sendError(response, error, exchange.errorAnswer?.(error));
   else answerEarly(exchange, error);
 }
 
@@ -114,9 +114,9 @@ const LINGER_MS = 2_000;
  * Answers before the whole body has arrived. The rest is read and discarded for a moment before the connection is closed:
  * closed at once it would be reset, and a client that is still sending would lose the answer.
  */
-function answerEarly({ request, response, clock, errorBody }: Exchange, error: RpcError): void {
+function answerEarly({ request, response, clock, errorAnswer }: Exchange, error: RpcError): void {
   response.setHeader("Connection", "close");
-  writeErrorResponse(response, error, { body: errorBody?.(error) });
+  writeErrorResponse(response, error, errorAnswer?.(error));
   request.on("data", () => {});
   request.resume();
   const end = () => {

@@ -22,7 +22,7 @@ export function sendNothing(response: ServerResponse): void {
   response.end();
 }
 
-interface ErrorAnswer {
+export interface ErrorAnswer {
   /** That of the type unless told otherwise. */
   readonly status?: number | undefined;
   /** `{type, message}` unless told otherwise. */

@@ -25,6 +25,10 @@ export function readFirehoseRequest(body: Buffer): FirehoseRequest {
 }
 
 function parsed(body: Buffer): Record<string, unknown> {
+  // Parsing many millions of empty objects or nested lists would take minutes and gigabytes. Base64 has none of the two.
+  if (countOf(body, OPEN_OBJECT) + countOf(body, OPEN_LIST) > MAX_OPENINGS) {
+    throw new RpcError("bad_request", `records: must be at most ${MAX_RECORDS}, as Firehose sends them`);
+  }
   let value: unknown;
   try {
     value = JSON.parse(body.toString());
@@ -34,6 +38,22 @@ function parsed(body: Buffer): Record<string, unknown> {
   if (typeof value === "object" && value !== null && !Array.isArray(value)) return value as Record<string, unknown>;
   throw new RpcError("bad_request", "the body is not an object with requestId and records, as Firehose sends it");
 }
+
+/** Counts a byte, up to a few more than are allowed. */
+function countOf(body: Buffer, byte: number): number {
+  let count = 0;
+  for (let at = body.indexOf(byte); at !== -1 && count <= MAX_OPENINGS; at = body.indexOf(byte, at + 1)) count++;
+  return count;
+}
+
+const OPEN_OBJECT = 0x7b;
+const OPEN_LIST = 0x5b;
+
+/** By Firehose's schema of a request. */
+const MAX_RECORDS = 10_000;
+
+/** The objects of all records, the list and the object around them, and some to spare for what may be added. */
+const MAX_OPENINGS = MAX_RECORDS + 1_000;
 
 function bytesOf(record: unknown, index: number): Buffer {
   const data = (record as { data?: unknown } | null)?.data;

@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
-import { RpcError } from "../error.ts";
+import { ERROR_STATUS, RpcError } from "../error.ts";
 import { RequestBodies } from "../http/body.ts";
-import { sendJson } from "../http/send.ts";
+import { type ErrorAnswer, sendJson } from "../http/send.ts";
 import { readCloudWatchEvents } from "../integrations/cloudwatch-events.ts";
 import { commonAttribute, readFirehoseRequest } from "../integrations/firehose.ts";
 import { type CloudWatchEvent, readSubscription } from "../integrations/subscription.ts";
@@ -14,11 +14,17 @@ import { requestHeader } from "./headers.ts";
 import type { RequestHandler } from "./methods.ts";
 import type { RouteState } from "./state.ts";
 
-/** The largest buffer that a stream can be told to send, in base64. */
-const MAX_BODY_BYTES = 64 * 1024 * 1024;
+/** The largest buffer of a stream, 64 MiB, in base64. */
+const MAX_BODY_BYTES = 88 * 1024 * 1024;
 
-/** All records of a request, decompressed. CloudWatch's log compresses to about a tenth. */
-const MAX_UNPACKED_BYTES = 256 * 1024 * 1024;
+/** All records of a request, decompressed: that buffer full of what compresses to a thirtieth. */
+const MAX_UNPACKED_BYTES = 2 * 1024 * 1024 * 1024;
+
+/** The events of as many decompressed bytes are kept from the first reading of the records to the second. */
+const KEPT_BYTES = 64 * 1024 * 1024;
+
+/** The messages of the events that are stored at once, beside LIMITS.eventsPerBatch. */
+const PART_CHARACTERS = 16 * 1024 * 1024;
 
 /**
  * Answers `POST /integrations/cloudwatch`, to which Firehose sends what subscriptions of CloudWatch Logs deliver. The project is
@@ -36,14 +42,14 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
     const id = projectOf(request);
     const requestId = await bodies.receive(request, signal, async (body) => {
       const { requestId, records } = readFirehoseRequest(body);
-      const events = await eventsOf(records);
       const now = new Date(service.nowMs()).toISOString();
-      for (let at = 0; at < events.length; at += LIMITS.eventsPerBatch) {
+      let at = 0;
+      for await (const part of partsOf(records, signal)) {
         signal.throwIfAborted();
-        const part = events.slice(at, at + LIMITS.eventsPerBatch);
         const batchKey = { idempotencyKey: `firehose/${requestId}/${at}`, digest: digestOf(part) };
         const read = (mode: ProjectMode) => ({ events: readCloudWatchEvents(part, mode, now), errors: [] });
         await append(service, { team_id: grant.team, id }, read, batchKey);
+        at += part.length;
       }
       return requestId;
     });
@@ -51,16 +57,46 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
   };
 }
 
-async function eventsOf(records: readonly Buffer[]): Promise<readonly CloudWatchEvent[]> {
-  const events: CloudWatchEvent[] = [];
-  let bytesLeft = MAX_UNPACKED_BYTES;
+/**
+ * The events of all records, in parts that depend on the request alone. Records are read twice, so that one that cannot be
+ * read is found before the first part: the events of all of them together may take gigabytes. Without events, there is one
+ * part that has none, so that a test of the destination finds out whether its project is there.
+ */
+async function* partsOf(records: readonly Buffer[], signal: AbortSignal): AsyncGenerator<readonly CloudWatchEvent[]> {
+  const kept = await checked(records, signal);
+  let part: CloudWatchEvent[] = [];
+  let characters = 0;
+  let isFirst = true;
   for (const [index, record] of records.entries()) {
-    const read = await readSubscription(record, { place: `records[${index}].data`, maxBytes: bytesLeft });
-    bytesLeft -= read.bytes;
-    for (const event of read.events) events.push(event);
+    const events = kept[index] ?? (await readSubscription(record, placeOf(index))).events;
+    for (const event of events) {
+      part.push(event);
+      characters += event.message.length;
+      if (part.length < LIMITS.eventsPerBatch && characters < PART_CHARACTERS) continue;
+      yield part;
+      part = [];
+      characters = 0;
+      isFirst = false;
+    }
   }
-  return events;
+  if (part.length > 0 || isFirst) yield part;
 }
+
+/** Reads all records, and returns the events of the first of them, as many as may be kept. */
+async function checked(records: readonly Buffer[], signal: AbortSignal): Promise<(readonly CloudWatchEvent[])[]> {
+  const kept: (readonly CloudWatchEvent[])[] = [];
+  let bytes = 0;
+  for (const [index, record] of records.entries()) {
+    signal.throwIfAborted();
+    const read = await readSubscription(record, placeOf(index));
+    bytes += read.bytes;
+    if (bytes > MAX_UNPACKED_BYTES) throw new RpcError("too_large", "records: are too large when decompressed");
+    if (bytes <= KEPT_BYTES) kept.push(read.events);
+  }
+  return kept;
+}
+
+const placeOf = (index: number) => `records[${index}].data`;
 
 /** Tells apart requests that have the same id by mistake. */
 function digestOf(events: readonly CloudWatchEvent[]): string {
@@ -90,8 +126,18 @@ export function withAccessKey(handler: RequestHandler): RequestHandler {
   };
 }
 
-/** The form of errors that Firehose shows among the stream's own. */
-export function firehoseError(request: IncomingMessage, error: RpcError, nowMs: number): object {
+/**
+ * The form of errors that Firehose shows among the stream's own. It takes 413 for final and drops the records; with any other
+ * status it sends them again, and puts them into its bucket at last.
+ */
+export function firehoseError(request: IncomingMessage, error: RpcError, nowMs: number): ErrorAnswer {
   const requestId = requestHeader(request, "x-amz-firehose-request-id");
-  return { requestId, timestamp: nowMs, errorMessage: error.message };
+  const errorMessage = error.message.slice(0, MAX_ERROR_LENGTH);
+  return {
+    body: { requestId, timestamp: nowMs, errorMessage },
+    ...(error.type === "too_large" && { status: ERROR_STATUS.bad_request }),
+  };
 }
+
+/** By Firehose's schema of an answer. */
+const MAX_ERROR_LENGTH = 8_192;

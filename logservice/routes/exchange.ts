@@ -5,6 +5,7 @@ import type { OpenExchange } from "../access/open-exchanges.ts";
 import { authenticate, type Needed, requireGranted } from "../authenticate.ts";
 import { RpcError } from "../error.ts";
 import { runExchange } from "../http/exchange.ts";
+import type { ErrorAnswer } from "../http/send.ts";
 import { requestHeader } from "./headers.ts";
 import { allowBrowsers, type RequestHandler } from "./methods.ts";
 import type { RouteState } from "./state.ts";
@@ -24,8 +25,8 @@ export interface GrantedRoute {
   readonly answer: GrantedAnswer;
   /** Whether pages of other origins may use it. */
   readonly isForBrowsers?: boolean;
-  /** The body of the answer to an error, if it is not `{type, message}`. */
-  readonly errorBody?: (request: IncomingMessage, error: RpcError, nowMs: number) => object;
+  /** The form of the answer to an error, if it is not the usual one. */
+  readonly errorAnswer?: (request: IncomingMessage, error: RpcError, nowMs: number) => ErrorAnswer;
   /** The team that a request names. */
   readonly teamOf?: (request: IncomingMessage) => string | undefined;
 }
@@ -34,13 +35,13 @@ export interface GrantedRoute {
 export function grantedExchange(state: RouteState, route: GrantedRoute): RequestHandler {
   const { service, metrics, log } = state;
   const { clock } = service;
-  const { name, isForBrowsers = false, errorBody } = route;
+  const { name, isForBrowsers = false, errorAnswer } = route;
   return (request, response) => {
     const beginMs = clock.monotonicMs();
     if (isForBrowsers) allowBrowsers(response);
     response.once("close", () => metrics.answered(name, response.statusCode, clock.monotonicMs() - beginMs));
-    const bodyOf = errorBody && ((error: RpcError) => errorBody(request, error, clock.nowMs()));
-    void runExchange({ request, response, log, clock, errorBody: bodyOf }, (signal, end) =>
+    const answerOf = errorAnswer && ((error: RpcError) => errorAnswer(request, error, clock.nowMs()));
+    void runExchange({ request, response, log, clock, errorAnswer: answerOf }, (signal, end) =>
       answerGranted(state, route, { request, response, signal, end }),
     );
   };

@@ -6,6 +6,7 @@ import { LIMITS } from "../../../logservice/limits.ts";
 import { type Answer, startTestService, type TestService } from "../../support/service.ts";
 
 const TIME_MS = Date.UTC(2026, 0, 2, 10, 0, 0);
+const MIB = 1024 * 1024;
 const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
 const INVOCATION = "8f5c3a1e-0000-4000-8000-000000000001";
 
@@ -248,10 +249,61 @@ t.test("a project of plain text keeps lines as they are", async (t) => {
   t.match(await stored(service), [{ level: "info", message: line, fields: {} }]);
 });
 
-t.test("a record that unpacks to more than the limit", async (t) => {
+t.test("a test of a destination whose project is not there", async (t) => {
+  const service = await startTestService(t);
+  const rows: readonly (readonly object[])[] = [[record(gzipSync(subscription([], "CONTROL_MESSAGE")))], []];
+  for (const records of rows) {
+    const answer = await deliver(service, requestOf(records));
+    t.match([answer.status, answer.json], [404, { errorMessage: /there is no project/ }]);
+  }
+});
+
+// Firehose drops what is answered with 413, and keeps no copy of it.
+t.test("nothing is refused with 413", async (t) => {
   const service = await withProject(t);
-  // 300 MB of blanks in 300 KB.
-  const bomb = gzipSync(Buffer.alloc(300 * 1024 * 1024, 0x20));
-  const answer = await deliver(service, requestOf([record(bomb)]));
-  t.equal(answer.status, 413, answer.text);
+  const good = packed(eventsOf("good"));
+  const ofEvents = (events: string) => record(gzipSync(subscription([]).replace('"logEvents":[', `$&${events}`)));
+  const rows: readonly (readonly [name: string, error: RegExp, body: string, delivery?: Delivery])[] = [
+    ["a body", /the body must be at most/, "{}", { headers: { "content-length": "100000000" } }],
+    ["a record", /^records\[1\]\.data: is too large/, requestOf([good, record(gzipSync(Buffer.alloc(33 * MIB, " ")))])],
+    ["decompressed by Firehose", /^records\[0\]\.data: is too large/, requestOf([record(" ".repeat(33 * MIB))])],
+    [
+      "the objects of a record",
+      /^records\[1\]\.data: is too large/,
+      requestOf([good, ofEvents(`${"{},".repeat(500_000)}{}`)]),
+    ],
+    [
+      "a group's name",
+      /must be at most 262144 bytes/,
+      requestOf([record(subscription(eventsOf("m")).replace("/aws", "g".repeat(300_000)))]),
+    ],
+    ["records", /^records: must be at most 10000/, requestOf(Array.from({ length: 12_000 }, () => ({})))],
+    ["lists", /^records: must be at most 10000/, `{"requestId":"r","records":${"[".repeat(12_000)}`],
+  ];
+  for (const [name, error, body, delivery] of rows) {
+    const answer = await deliver(service, body, delivery);
+    t.match([answer.status, answer.json], [400, { errorMessage: error }], name);
+  }
+  const deep = subscription([]).replace("{", `{"a":${"[".repeat(16)}${"]".repeat(16)},`);
+  t.equal((await deliver(service, requestOf([record(deep)]))).status, 400, "deeper than anything of theirs");
+  const long = await deliver(service, requestOf([good]), {
+    path: `/integrations/cloudwatch?project=${"p".repeat(9_000)}`,
+  });
+  t.match([long.status, long.json.errorMessage.length], [404, 8_192], "as long as Firehose takes it");
+});
+
+// A stream's buffer of 64 MiB holds hundreds of megabytes of lines.
+t.test("a request whose records are large when decompressed", async (t) => {
+  const service = await withProject(t);
+  const blanks = gzipSync(Buffer.alloc(30 * MIB, " "));
+  const events = eventsOf(...Array.from({ length: 9 }, (_, i) => `m${i}`));
+  const records = events.map((event) => record(Buffer.concat([gzipSync(subscription([event])), blanks])));
+  t.equal((await deliver(service, requestOf(records))).status, 200);
+  t.same(
+    (await stored(service)).map(({ message }) => message),
+    events.map(({ message }) => message),
+  );
+  const broken = await deliver(service, requestOf([packed(eventsOf("other")), ...records, record("x")], "r-2"));
+  t.match([broken.status, broken.json], [400, { errorMessage: /^records\[10\]/ }]);
+  t.equal((await stored(service)).length, events.length, "nothing of a request whose last record cannot be read");
 });
