@@ -36,6 +36,8 @@ export interface ProxyRequest {
   readonly upgrade?: { readonly socket: Duplex; readonly head: Buffer } | undefined;
   /** Resolves when the response is sent, or can no longer be sent. */
   readonly sent: Promise<Sent>;
+  /** Takes the rule that rewrites the path, for the entry of the response: the client may leave before there is one. */
+  readonly noteRewrite?: (rule: AnsweringRule) => void;
 }
 
 /** The result of sending a response. */

@@ -35,6 +35,7 @@ export function redirects(
     const target = substitute(location, match.captures, request.query.slice(1));
     if (status !== 200) return redirectTo(target, status, request, answering);
     if (!force && (await answersFile(request))) return next(request);
+    request.noteRewrite?.(answering);
     // Whatever answers then, the file, the app or an error page: it does so because of the rule.
     return { ...(await next({ ...request, ...pathAndQuery(target) })), rule: answering };
   };

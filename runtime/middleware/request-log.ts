@@ -17,8 +17,12 @@ export function requestLog(entries: EntryLog, clock: Clock, logsRules: boolean, 
       const duration = Math.round((clock.monotonicMs() - startMs) * 1000) / 1000;
       writeResponse(entries, fields, { status, duration, size: bytes, level, rule, reason });
     });
-    const response = await next(request);
-    if (logsRules) rule = response.rule;
+    if (!logsRules) return next(request);
+    const noteRewrite = (rewrite: AnsweringRule) => {
+      rule = rewrite;
+    };
+    const response = await next({ ...request, noteRewrite });
+    rule = response.rule;
     return response;
   };
 }

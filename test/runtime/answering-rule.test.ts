@@ -1,4 +1,5 @@
 // The rule that answered a request, in the entry of its response.
+import { connect } from "node:net";
 import t from "tap";
 import { ask, type Project, start } from "../support/runtime.ts";
 
@@ -62,6 +63,23 @@ t.test("a folder's slash, and a file that is not there", async (t) => {
   ] as const) {
     await ask(server.port, { path });
     const entry = await server.entry(({ message, fields }) => message === "response" && fields.path === path);
+    t.same(entry.fields.rule, rule, path);
+  }
+});
+
+t.test("a client that leaves before the answer", async (t) => {
+  const server = await start(t, project);
+  for (const [path, rule] of [
+    ["/v1/slow?delay=60000", { kind: "rewrite", pattern: "/v1/:name" }],
+    ["/slow?delay=60000", undefined],
+  ] as const) {
+    const socket = connect(server.port, "127.0.0.1");
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\n\r\n`);
+    const isOf = (fields: Record<string, unknown>) => `${fields.path}?${fields.query}` === path;
+    await server.entry(({ message, fields }) => message === "request" && isOf(fields));
+    socket.destroy();
+    const entry = await server.entry(({ message, fields }) => message === "response" && isOf(fields));
+    t.equal(entry.fields.status, 499, path);
     t.same(entry.fields.rule, rule, path);
   }
 });
