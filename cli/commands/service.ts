@@ -96,7 +96,7 @@ export async function start(context: Context, flags: Options<"service start">): 
     }
     const tls = await tlsFiles(context, flags["tls-cert"], flags["tls-key"]);
     if (!tls.ok) return context.misuse(tls.problems[0].message, tls.problems[0].hint);
-    if (address.isExposed && tls.value === undefined) {
+    if (address.isExposed && tls.value === undefined && io.env.TOOL_PLAIN_HTTP !== "1") {
       return context.misuse(
         `${flags.address} can be reached by other machines, and plain HTTP would show them every token`,
         "give --tls-cert and --tls-key, or listen on loopback behind a proxy that speaks TLS",

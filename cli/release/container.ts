@@ -23,6 +23,14 @@ const HOME = "/tool";
 const DATA = "/data";
 const PORT = 5000;
 
+const ENVIRONMENT: Readonly<Record<string, string>> = {
+  PATH: `${HOME}/node/bin`,
+  HOME: DATA,
+  SSL_CERT_FILE: "/etc/ssl/certs/ca-certificates.crt",
+  // The loopback of a container is reached from nowhere: a proxy that speaks TLS is outside of it.
+  TOOL_PLAIN_HTTP: "1",
+};
+
 /** The folders of files that programs look up. */
 const ACCOUNT_FILES: Readonly<Record<string, string>> = {
   "etc/passwd": `root:x:0:0:root:/:/sbin/nologin\ntool:x:${USER}:${USER}:tool:${DATA}:/sbin/nologin\n`,
@@ -71,7 +79,7 @@ export function writeImage(out: string, parts: ImageParts): string {
     config: {
       User: `${USER}:${USER}`,
       ExposedPorts: { [`${PORT}/tcp`]: {} },
-      Env: ["PATH=/tool/node/bin", `HOME=${DATA}`, "SSL_CERT_FILE=/etc/ssl/certs/ca-certificates.crt"],
+      Env: Object.entries(ENVIRONMENT).map(([name, value]) => `${name}=${value}`),
       Entrypoint: ["/tool/node/bin/node", "/tool/lib/cli.cjs"],
       Cmd: ["service", "start", "--data", DATA, "--address", `0.0.0.0:${PORT}`],
       Volumes: { [DATA]: {} },

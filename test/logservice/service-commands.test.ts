@@ -252,6 +252,14 @@ t.test("words that cannot be meant", async (t) => {
     t.match(outcome.stderr, stderr);
     t.equal(outcome.stdout, "");
   }
+  // The next thing that is wrong: the address is taken, as the image of a container has it.
+  for (const [value, stderr] of [
+    ["1", /^error: --hsts 1 year/],
+    ["0", /^error: 0\.0\.0\.0:0 can be reached/],
+  ] as const) {
+    const argv = ["service", "start", "--data", "data", "--address", "0.0.0.0:0", "--hsts", "1 year"];
+    t.match(await tool(argv, { cwd: folder, env: { TOOL_PLAIN_HTTP: value } }), { code: 2, stderr }, value);
+  }
 });
 
 t.test("tokens of the terminal, beside a service that runs", async (t) => {

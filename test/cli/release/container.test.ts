@@ -62,7 +62,9 @@ t.test("an image is what its documents say", async (t) => {
     Entrypoint: ["/tool/node/bin/node", "/tool/lib/cli.cjs"],
     Volumes: { "/data": {} },
     ExposedPorts: { "5000/tcp": {} },
+    Cmd: ["service", "start", "--data", "/data", "--address", "0.0.0.0:5000"],
   });
+  t.ok(config.config.Env.includes("TOOL_PLAIN_HTTP=1"), "its command would refuse the address otherwise");
   // As the program that unpacks layers reads them.
   const listing = await shell(
     `gzip -dc ${out}/blobs/${manifest.layers[0].digest.replace(":", "/")} | tar --numeric-owner -tvf -`,
