@@ -5,7 +5,7 @@ import { StoreError } from "../events/store.ts";
 import { isRecordsFull } from "../records/check.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
 import { ClientGone } from "./body.ts";
-import { type ErrorAnswer, sendError, writeErrorResponse } from "./send.ts";
+import { type ErrorForm, sendError, writeErrorResponse } from "./send.ts";
 
 export interface ServiceLog {
   /** Reports a failure to the operators of the service. */
@@ -21,7 +21,7 @@ export interface Exchange {
   readonly log: ServiceLog;
   readonly clock: Clock;
   /** The form of the answer to an error, if it is not the usual one. */
-  readonly errorAnswer?: ((error: RpcError) => ErrorAnswer) | undefined;
+  readonly errorAnswer?: ((error: RpcError) => ErrorForm) | undefined;
 }
 
 /**

@@ -22,7 +22,7 @@ export function sendNothing(response: ServerResponse): void {
   response.end();
 }
 
-export interface ErrorAnswer {
+export interface ErrorForm {
   /** That of the type unless told otherwise. */
   readonly status?: number | undefined;
   /** `{type, message}` unless told otherwise. */
@@ -30,7 +30,7 @@ export interface ErrorAnswer {
 }
 
 /** Sends `{type, message}`, with the status of the type, unless told otherwise. */
-export function sendError(response: ServerResponse, error: RpcError, answer: ErrorAnswer = {}): void {
+export function sendError(response: ServerResponse, error: RpcError, answer: ErrorForm = {}): void {
   writeErrorResponse(response, error, answer);
   response.end();
 }
@@ -39,7 +39,7 @@ export function sendError(response: ServerResponse, error: RpcError, answer: Err
 export function writeErrorResponse(
   response: ServerResponse,
   error: RpcError,
-  { status = ERROR_STATUS[error.type], body: written = { type: error.type, message: error.message } }: ErrorAnswer = {},
+  { status = ERROR_STATUS[error.type], body: written = { type: error.type, message: error.message } }: ErrorForm = {},
 ): void {
   if (error.retryAfterMs !== undefined) {
     response.setHeader("Retry-After", String(Math.max(1, Math.ceil(error.retryAfterMs / 1000))));

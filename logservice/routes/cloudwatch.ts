@@ -2,7 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
 import { ERROR_STATUS, RpcError } from "../error.ts";
 import { RequestBodies } from "../http/body.ts";
-import { type ErrorAnswer, sendJson } from "../http/send.ts";
+import { type ErrorForm, sendJson } from "../http/send.ts";
 import { readCloudWatchEvents } from "../integrations/cloudwatch-events.ts";
 import { commonAttribute, readFirehoseRequest } from "../integrations/firehose.ts";
 import { type CloudWatchEvent, readSubscription } from "../integrations/subscription.ts";
@@ -26,6 +26,9 @@ const KEPT_BYTES = 64 * 1024 * 1024;
 /** The messages of the events that are stored at once, beside LIMITS.eventsPerBatch. */
 const PART_CHARACTERS = 16 * 1024 * 1024;
 
+/** How long Firehose waits for an answer. A large request takes longer than a connection may be idle. */
+const ANSWER_MS = 180_000;
+
 /**
  * Answers `POST /integrations/cloudwatch`, to which Firehose sends what subscriptions of CloudWatch Logs deliver. The project is
  * that of `?project=` or of the stream's attribute `project`. All records are read before the first event is stored: a request
@@ -40,6 +43,8 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
   });
   return async (request, response, grant, signal) => {
     const id = projectOf(request);
+    request.socket.setTimeout(ANSWER_MS);
+    response.once("finish", () => request.socket.setTimeout(limits.stalledMs));
     const requestId = await bodies.receive(request, signal, async (body) => {
       const { requestId, records } = readFirehoseRequest(body);
       const now = new Date(service.nowMs()).toISOString();
@@ -130,7 +135,7 @@ export function withAccessKey(handler: RequestHandler): RequestHandler {
  * The form of errors that Firehose shows among the stream's own. It takes 413 for final and drops the records; with any other
  * status it sends them again, and puts them into its bucket at last.
  */
-export function firehoseError(request: IncomingMessage, error: RpcError, nowMs: number): ErrorAnswer {
+export function firehoseError(request: IncomingMessage, error: RpcError, nowMs: number): ErrorForm {
   const requestId = requestHeader(request, "x-amz-firehose-request-id");
   const errorMessage = error.message.slice(0, MAX_ERROR_LENGTH);
   return {

@@ -5,7 +5,7 @@ import type { OpenExchange } from "../access/open-exchanges.ts";
 import { authenticate, type Needed, requireGranted } from "../authenticate.ts";
 import { RpcError } from "../error.ts";
 import { runExchange } from "../http/exchange.ts";
-import type { ErrorAnswer } from "../http/send.ts";
+import type { ErrorForm } from "../http/send.ts";
 import { requestHeader } from "./headers.ts";
 import { allowBrowsers, type RequestHandler } from "./methods.ts";
 import type { RouteState } from "./state.ts";
@@ -26,7 +26,7 @@ export interface GrantedRoute {
   /** Whether pages of other origins may use it. */
   readonly isForBrowsers?: boolean;
   /** The form of the answer to an error, if it is not the usual one. */
-  readonly errorAnswer?: (request: IncomingMessage, error: RpcError, nowMs: number) => ErrorAnswer;
+  readonly errorAnswer?: (request: IncomingMessage, error: RpcError, nowMs: number) => ErrorForm;
   /** The team that a request names. */
   readonly teamOf?: (request: IncomingMessage) => string | undefined;
 }

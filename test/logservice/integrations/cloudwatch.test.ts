@@ -296,7 +296,7 @@ t.test("nothing is refused with 413", async (t) => {
 t.test("a request whose records are large when decompressed", async (t) => {
   const service = await withProject(t);
   const blanks = gzipSync(Buffer.alloc(30 * MIB, " "));
-  const events = eventsOf(...Array.from({ length: 9 }, (_, i) => `m${i}`));
+  const events = eventsOf(...Array.from({ length: 3 }, (_, i) => `m${i}`));
   const records = events.map((event) => record(Buffer.concat([gzipSync(subscription([event])), blanks])));
   t.equal((await deliver(service, requestOf(records))).status, 200);
   t.same(
@@ -304,6 +304,6 @@ t.test("a request whose records are large when decompressed", async (t) => {
     events.map(({ message }) => message),
   );
   const broken = await deliver(service, requestOf([packed(eventsOf("other")), ...records, record("x")], "r-2"));
-  t.match([broken.status, broken.json], [400, { errorMessage: /^records\[10\]/ }]);
+  t.match([broken.status, broken.json], [400, { errorMessage: /^records\[4\]/ }]);
   t.equal((await stored(service)).length, events.length, "nothing of a request whose last record cannot be read");
 });
