@@ -21,6 +21,8 @@ exec chroot --userspec="$user" "$image" "$@"`;
 
 interface Config {
   readonly User: string;
+  /** NAME=VALUE. */
+  readonly Env: readonly string[];
   readonly Entrypoint: readonly string[];
   readonly Cmd: readonly string[];
 }
@@ -32,7 +34,7 @@ export async function tryImage(t: Test, archive: string, folder: string): Promis
   const document = (path: string) => JSON.parse(readFileSync(join(image, path), "utf8"));
   const blob = ({ digest }: { readonly digest: string }) => `blobs/${digest.replace(":", "/")}`;
   const manifest = document(blob(document("index.json").manifests[0]));
-  const { User, Entrypoint, Cmd }: Config = document(blob(manifest.config)).config;
+  const { User, Env, Entrypoint, Cmd }: Config = document(blob(manifest.config)).config;
 
   const unpacked = join(folder, "image-root");
   mkdirSync(unpacked);
@@ -43,9 +45,13 @@ export async function tryImage(t: Test, archive: string, folder: string): Promis
   mkdirSync(data, { mode: 0o700 });
   const [user = 0, group = 0] = User.split(":").map(Number);
   chownSync(data, user, group);
+  const environment = Object.fromEntries(
+    Env.map((line) => [line.slice(0, line.indexOf("=")), line.slice(line.indexOf("=") + 1)]),
+  );
   const start = (words: readonly string[]) =>
     spawn("unshare", ["--mount", "sh", "-c", RUN, "run", unpacked, data, User, ...Entrypoint, ...words], {
-      env: { PATH: process.env.PATH },
+      // The programs that make the root are looked up before it is entered, by the image's PATH after this machine's.
+      env: { ...environment, PATH: `${process.env.PATH}:${environment.PATH}` },
       stdio: ["ignore", "pipe", "pipe"],
     });
   const ended = async (child: ChildProcess) => {
@@ -63,15 +69,16 @@ export async function tryImage(t: Test, archive: string, folder: string): Promis
   t.not(outside.code, 0, "nothing else can be written");
   t.match(outside.stderr, /^error: /);
 
-  const child = start([...Cmd.slice(0, -1), "127.0.0.1:0"]);
+  // Its own command, at a port that is free here.
+  const child = start(Cmd.map((word) => word.replace(/:5000$/, ":0")));
   const end = once(child, "close");
   const address = new Promise<string>((done) => {
     let said = "";
     for (const stream of [child.stdout, child.stderr]) {
       stream!.setEncoding("utf8").on("data", (piece: string) => {
         said += piece;
-        const [url] = /http:\/\/127\.0\.0\.1:\d+/.exec(said) ?? [];
-        if (url !== undefined) done(url);
+        const [, port] = /http:\/\/[^\s:]+:(\d+)/.exec(said) ?? [];
+        if (port !== undefined) done(`http://127.0.0.1:${port}`);
       });
     }
   });
