@@ -64,7 +64,7 @@ export function accountClient(options: AccountClientOptions): AccountClient {
         return answer;
       } catch (error) {
         if (signal?.aborted) throw error;
-        throw explained(error, url, own);
+        throw explained(error, url, own, signIn);
       }
     },
   };
@@ -107,7 +107,25 @@ const FORBIDDEN = "ask somebody with a higher role in the team: tool team member
 const NEEDS_PRO = /\btool team subscribe\b/;
 const SUBSCRIBE = "tool team subscribe gets Pro for the team; its owners may do that";
 
-function explained(error: unknown, url: string, remedies: Remedies): TeamError {
+/** The beginnings of what a service says, and what to do if it is not what the status suggests. */
+const SAID: readonly [status: number, said: RegExp, hint: (signIn: string, usual: string) => string][] = [
+  // The role has nothing to do with it.
+  [403, NEEDS_PRO, () => SUBSCRIBE],
+  // Tokens of `tool service token add` are of no member, so that no role of anybody is too low.
+  [
+    403,
+    /^(?:this token lacks the scope|this is for people only)\b/,
+    (signIn, usual) => (usual === FORBIDDEN ? `sign in as a member of the team: ${signIn}` : usual),
+  ],
+  [409, /^Stripe refused .* says of the card: /, () => "tool team card change opens the page for another card"],
+  [
+    503,
+    /^Stripe(?: refused|'s answer is not understood)\b/,
+    () => "run this again when they have mended it; nothing was paid",
+  ],
+];
+
+function explained(error: unknown, url: string, remedies: Remedies, signIn: string): TeamError {
   const options = { cause: error };
   if (error instanceof AnswerError) {
     const { misread } = remedies;
@@ -115,8 +133,9 @@ function explained(error: unknown, url: string, remedies: Remedies): TeamError {
   }
   if (error instanceof RpcFailure) {
     const { status, type, message, retryAfterMs } = error;
-    // The role has nothing to do with it.
-    const own = status === 403 && NEEDS_PRO.test(message) ? SUBSCRIBE : remedies[status];
+    const said = SAID.find(([of, words]) => of === status && words.test(message));
+    const usual = remedies[status];
+    const own = said === undefined ? usual : said[2](signIn, typeof usual === "string" ? usual : FORBIDDEN);
     if (type === "unknown") {
       const hint = "check the address; curl -i on it shows who answers";
       return new TeamError(`${url} does not answer as a log service: ${message}`, hint, options);

@@ -24,7 +24,8 @@ export class ProviderFailure extends Error {
 }
 
 /**
- * The requests of the service to Stripe. Each rejects with an RpcError `unavailable` if Stripe does not answer or refuses.
+ * The requests of the service to Stripe. Each rejects with an RpcError `unavailable` if Stripe does not answer or refuses, and
+ * with `conflict` if it refuses the card.
  */
 export interface Provider {
   /** Makes the customer of a team and returns its id. The same key gives the same customer. */

@@ -155,6 +155,8 @@ const isoOf = (seconds: number) => new Date(seconds * 1000).toISOString();
 
 const isMissing = (error: unknown) => (error as { code?: unknown }).code === "resource_missing";
 
+const OPERATORS = "ask those who run this service, whose log says why";
+
 /** The log says what is in the cause; the answer names no detail of the operator's account. */
 function refusalOf(what: string, error: unknown, key: string): RpcError {
   const { type, statusCode, requestId, message } = error as Partial<Stripe.errors.StripeError>;
@@ -162,15 +164,19 @@ function refusalOf(what: string, error: unknown, key: string): RpcError {
   const status = statusCode === undefined ? "" : ` (status ${statusCode}${requestId ? `, request ${requestId}` : ""})`;
   const cause = new ProviderFailure(`Stripe did not ${what}: ${said}${status}`);
   if (type === undefined) {
-    const text = `Stripe's answer is not understood, so it did not ${what}: those who run this service see why in its log`;
+    const text = `Stripe's answer is not understood, so it did not ${what}: ${OPERATORS}`;
     return new RpcError("unavailable", text, { cause });
+  }
+  // That is about the card of the team, and it is for the team to mend.
+  if (type === "StripeCardError") {
+    return new RpcError("conflict", `Stripe refused to ${what}, and says of the card: ${said}`, { cause });
   }
   const isGone = type === "StripeConnectionError" || type === "StripeAPIError" || type === "StripeRateLimitError";
   return new RpcError(
     "unavailable",
     isGone
       ? `Stripe does not answer, so it did not ${what}: try again in a minute`
-      : `Stripe refused to ${what}: those who run this service see why in its log`,
+      : `Stripe refused to ${what}: ${OPERATORS}`,
     { cause },
   );
 }

@@ -193,6 +193,48 @@ t.test("pages that a browser should not open, and services that refuse", async (
     await run("subscribe"),
     "1: acme has a subscription\n  tool team card change opens the page of the subscription that is there",
   );
+  const rows: [status: number, type: string, message: string, said: RegExp][] = [
+    [
+      503,
+      "unavailable",
+      "Stripe does not answer, so it did not make a customer: try again in a minute",
+      /^1: \S+: Stripe does not answer, .*\n {2}run this again in a moment$/,
+    ],
+    [
+      503,
+      "unavailable",
+      "Stripe refused to make a customer: ask those who run this service, whose log says why",
+      /whose log says why\n {2}run this again when they have mended it; nothing was paid$/,
+    ],
+    [
+      503,
+      "unavailable",
+      "Stripe's answer is not understood, so it did not make a customer: ask those who run this service",
+      /\n {2}run this again when they have mended it; nothing was paid$/,
+    ],
+    [
+      409,
+      "conflict",
+      "Stripe refused to end the subscription, and says of the card: Your card was declined.",
+      /^1: Stripe refused .*declined\.\n {2}tool team card change opens the page for another card$/,
+    ],
+    [
+      403,
+      "forbidden",
+      "this token lacks the scope billing:write",
+      /^1: .* billing:write\n {2}sign in as a member of the team: tool team login --email \S+.* --url http/,
+    ],
+    [
+      403,
+      "forbidden",
+      "this is for people only: sign in (tool team login)",
+      /\n {2}sign in as a member of the team: tool team login --email /,
+    ],
+  ];
+  for (const [status, type, message, said] of rows) {
+    service.answers.add_subscription = () => failing(status, { type, message });
+    t.match(await run("subscribe"), said, message);
+  }
   service.answers.get_subscription = undefined;
   t.equal(
     await run("unsubscribe"),
