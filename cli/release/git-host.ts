@@ -26,6 +26,8 @@ export interface ListedRelease {
 
 /** The Git host does not send a byte for so long: it is not there. */
 const SILENCE_MS = 60_000;
+/** What comes in that time at least: 1 KiB a second. A host that sends a byte now and then is never done. */
+const LEAST_BYTES = 61_440;
 /** Size of a list of files, or of a statement, at most. The archive's size is signed. */
 const MAX_TEXT_BYTES = 4_194_304;
 const MAX_REDIRECTS = 5;
@@ -193,13 +195,28 @@ function unreachable(error: unknown, url: string, signal: AbortSignal): unknown 
   return new ReleaseError(`the download of ${url} failed: ${reason}`, hint, { cause: error });
 }
 
+const slow = (url: string) =>
+  new ReleaseError(
+    `the download of ${url} failed: less than ${(LEAST_BYTES / SILENCE_MS) * 1000} bytes a second came for ${SILENCE_MS / 1000} seconds`,
+    "check the network, then run this again",
+  );
+
 async function* chunksOf(response: Response, url: string, { clock, signal }: GitHostOptions) {
   const reader = (response.body as ReadableStream<Uint8Array> | null)?.getReader();
   if (reader === undefined) return;
+  let sinceMs = clock.monotonicMs();
+  let bytes = 0;
   try {
     for (;;) {
       const { done, value } = await withinTime(() => reader.read(), { limitMs: SILENCE_MS, signal, clock });
       if (done) return;
+      bytes += value.length;
+      const nowMs = clock.monotonicMs();
+      if (nowMs - sinceMs >= SILENCE_MS) {
+        if (bytes < LEAST_BYTES) throw slow(url);
+        sinceMs = nowMs;
+        bytes = 0;
+      }
       yield value;
     }
   } catch (error) {

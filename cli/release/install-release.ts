@@ -21,6 +21,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
+import { type CheckedArchive, checkedTar, MAX_UNPACKED_BYTES } from "./checked-tar.ts";
 import { ReleaseError } from "./error.ts";
 import { folderOfVersion, type Library, linkedFolder, linkTarget, linkText, sumOf } from "./library.ts";
 import { type InstalledVersion, type Receipt, receiptText } from "./receipt.ts";
@@ -46,6 +47,8 @@ export interface Installing {
   /** The environment of programs that are run. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** Size of what the archive unpacks to, at most. */
+  readonly maxUnpackedBytes?: number;
 }
 
 /** Folders that are being filled; of a process that was killed they are left. */
@@ -75,7 +78,7 @@ export async function installRelease(
     const unpacked = join(staging, "unpacked");
     mkdirSync(unpacked);
     await unpack(archive, unpacked, installing);
-    const folder = join(unpacked, wanted.file.name.replace(/\.tar\.[gx]z$/, ""));
+    const folder = join(unpacked, folderOfArchive(wanted.file.name));
     await checkAnswer(join(folder, "bin/tool"), wanted, installing);
     signal.throwIfAborted();
     step("write it to the disk");
@@ -128,14 +131,17 @@ function removeLeft(library: Library): void {
   }
 }
 
-/** By the system's tar; xz by its program, gzip by Node. */
-async function unpack(archive: string, folder: string, { signal, env }: Installing): Promise<void> {
+/** By the system's tar, which gets what was checked; xz by its program, gzip by Node. */
+async function unpack(archive: string, folder: string, installing: Installing): Promise<void> {
+  const { signal, env, maxUnpackedBytes: maxBytes = MAX_UNPACKED_BYTES } = installing;
+  const name = basename(archive);
+  const checked: CheckedArchive = { name, folder: folderOfArchive(name), maxBytes };
   const tar = spawn("tar", ["-xof", "-"], { cwd: folder, env, stdio: ["pipe", "ignore", "pipe"], signal });
   const said = text(tar.stderr);
   const ended = endOf(tar);
   const reading = archive.endsWith(".gz")
-    ? pipeline(createReadStream(archive), createGunzip(), tar.stdin, { signal })
-    : unxz(archive, tar.stdin, { signal, env });
+    ? pipeline(createReadStream(archive), createGunzip(), checkedTar(checked), tar.stdin, { signal })
+    : unxz(archive, { signal, env, checked, to: tar.stdin });
   const read = await reading.then(
     () => undefined,
     (error: unknown) => error,
@@ -143,10 +149,11 @@ async function unpack(archive: string, folder: string, { signal, env }: Installi
   const code = await ended;
   signal.throwIfAborted();
   if (code === 0 && read === undefined) return;
+  if (read instanceof ReleaseError) throw read;
   const lines = (await said).trim().split("\n");
   const why = lines.at(-1) || (read instanceof Error ? read.message : "tar was ended");
   throw new ReleaseError(
-    `${basename(archive)} cannot be unpacked in ${dirname(dirname(folder))}: ${lines.find((line) => /No space|too large/.test(line)) ?? why}`,
+    `${name} cannot be unpacked in ${dirname(dirname(folder))}: ${lines.find((line) => /No space|too large/.test(line)) ?? why}`,
     "check that there is room, then run this again",
     { cause: read },
   );
@@ -156,14 +163,20 @@ async function unpack(archive: string, folder: string, { signal, env }: Installi
 const endOf = (child: ChildProcess) =>
   new Promise<number | null | Error>((done) => void child.once("error", done).once("close", done));
 
-async function unxz(
-  archive: string,
-  to: NodeJS.WritableStream,
-  options: { readonly signal: AbortSignal; readonly env: Installing["env"] },
-): Promise<void> {
+/** The folder that all of an archive is in. */
+const folderOfArchive = (name: string) => name.replace(/\.tar\.[gx]z$/, "");
+
+interface Unxz {
+  readonly signal: AbortSignal;
+  readonly env: Installing["env"];
+  readonly checked: CheckedArchive;
+  readonly to: NodeJS.WritableStream;
+}
+
+async function unxz(archive: string, { checked, to, ...options }: Unxz): Promise<void> {
   const xz = spawn("xz", ["-dc", archive], { ...options, stdio: ["ignore", "pipe", "ignore"] });
   const ended = endOf(xz);
-  await pipeline(xz.stdout, to, { signal: options.signal });
+  await pipeline(xz.stdout, checkedTar(checked), to, { signal: options.signal });
   const code = await ended;
   if (code !== 0) throw new Error(`xz ended with ${code}`);
 }

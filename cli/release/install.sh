@@ -63,12 +63,16 @@ prepare() {
   PATH=$(absolute_folders "$callers_path")
   [ -n "$PATH" ] || PATH=/usr/local/bin:/usr/bin:/bin:/usr/sbin:/sbin
   export PATH
-  lock='' temporary='' staging='' tab=$(printf '\t')
+  lock='' temporary='' staging='' watcher='' tab=$(printf '\t')
   trap clean EXIT
   # No program that is started here needs to see it.
   token=${GIT_HOST_TOKEN-}
   # Of a list of files, a statement or a signature. The archive's size is signed.
   most_bytes=4194304
+  # A transfer that brings less than this in a second, for so long, is given up.
+  least_bytes=1024 slow_seconds=60
+  # Size of what an archive unpacks to. The largest that there is has less than a quarter of it.
+  most_unpacked_bytes=2147483648
   unset GIT_HOST_TOKEN
   case $ORIGIN in
     https://*) ;;
@@ -101,6 +105,7 @@ absolute_folders() {
 }
 
 clean() {
+  stop_watcher
   [ -z "$staging" ] || rm -rf "$staging"
   [ -z "$lock" ] || rm -f "$lock"
   # Those that are empty: nothing was installed.
@@ -379,7 +384,7 @@ request_by_curl() {
   {
     [ -z "$bearer" ] || printf 'header = "Authorization: Bearer %s"\n' "$bearer"
     [ -z "$3" ] || printf 'header = "Accept: %s"\n' "$3"
-  } | limited curl -q --config - --globoff $show --proto =https --max-redirs 0 --connect-timeout 30 --speed-limit 1 --speed-time 60 --retry 2 \
+  } | limited curl -q --config - --globoff $show --proto =https --max-redirs 0 --connect-timeout 30 --speed-limit "$least_bytes" --speed-time "$slow_seconds" --retry 2 \
     --user-agent tool-install --output "$2" --write-out '%{http_code} %{redirect_url}\n' "$1" >"$temporary/answer" 2>&3 || broken "$1"
   read -r status location <"$temporary/answer"
 }
@@ -391,14 +396,47 @@ request_by_wget() {
     [ -z "$bearer" ] || printf 'header = Authorization: Bearer %s\n' "$bearer"
     [ -z "$3" ] || printf 'header = Accept: %s\n' "$3"
   } >"$temporary/wgetrc"
-  limited wget --config="$temporary/wgetrc" -nv --server-response --check-certificate --no-netrc --max-redirect=0 --timeout=60 --tries=2 \
+  rm -f "$temporary/process" "$temporary/slow"
+  watch_file "$2" </dev/null >/dev/null 2>&1 &
+  watcher=$!
+  # It has the process id of the shell that it replaces.
+  # shellcheck disable=SC2016
+  limited sh -c 'echo $$ >"$0" && exec "$@"' "$temporary/process" \
+    wget --config="$temporary/wgetrc" -nv --server-response --check-certificate --no-netrc --max-redirect=0 --timeout="$slow_seconds" --tries=2 \
     --user-agent=tool-install -O "$2" "$1" 2>"$temporary/errors"
   ended=$?
+  stop_watcher
   status=$(awk '$1 ~ /^HTTP\// { status = $2 } END { print status }' "$temporary/errors")
   location=$(awk 'tolower($1) == "location:" { location = $2 } END { print location }' "$temporary/errors")
   # 8: the server answered with an error, or a redirect.
   case $ended in 0 | 8) ;; *) broken "$1" ;; esac
   [ -n "$status" ] || broken "$1"
+}
+
+# watch_file FILE: ends a wget whose file hardly grows. Its own limit is of the time between two reads, however little they bring.
+watch_file() {
+  sleeper=''
+  trap 'kill $sleeper; exit' TERM
+  before=0
+  while :; do
+    sleep "$slow_seconds" &
+    sleeper=$!
+    # There is no sleep.
+    wait "$sleeper" || exit
+    now=$(wc -c <"$1") || now=0
+    if [ $((now - before)) -lt $((least_bytes * slow_seconds)) ]; then
+      : >"$temporary/slow"
+      kill "$(cat "$temporary/process")"
+      exit
+    fi
+    before=$now
+  done
+}
+
+stop_watcher() {
+  # Bash tells which of its processes were killed.
+  [ -z "$watcher" ] || { kill "$watcher"; wait "$watcher"; } 2>/dev/null
+  watcher=''
 }
 
 # limited COMMAND...: with files of little more than $most_bytes at most, as an answer may be without end. Blocks are 512 bytes,
@@ -412,6 +450,9 @@ limited() {
 }
 
 broken() {
+  if [ -e "$temporary/slow" ]; then
+    fail "the download of $1 failed: less than $least_bytes bytes a second came for $slow_seconds seconds" "check the network, then run this again"
+  fi
   why=$(grep -e '^curl: ' -e '^ERROR' -e '^wget: ' "$temporary/errors" 2>/dev/null | head -n 1)
   [ -n "$why" ] || why=$(grep -v -e '^ ' -e '^$' "$temporary/errors" 2>/dev/null | tail -n 1)
   fail "the download of $1 failed: ${why:-the connection broke}" "check the network and the free space in $temporary, then run this again"
@@ -583,11 +624,18 @@ sum_of() { $summer <"$1" | cut -d ' ' -f 1; }
 # Sets new: the unpacked folder, beside where it goes, so that it is renamed.
 unpack() {
   staging=$(mktemp -d "$library/.new.XXXXXX") || fail "$library is not writable" "run this as root, or set BINDIR to a folder of yours"
-  {
-    $unpacker -dc "$temporary/$name" || : >"$temporary/failed"
-  } 2>"$temporary/errors" | (cd "$staging" && tar -xof -) 2>>"$temporary/errors" && [ ! -e "$temporary/failed" ] ||
-    fail "$name cannot be unpacked in $library: $(tail -n 1 "$temporary/errors")" "check that there is room, then run this again"
+  most_bytes=$most_unpacked_bytes
+  limited expand >"$staging/archive.tar"
+  [ ! -e "$temporary/large" ] || fail "$name unpacks to more than $((most_unpacked_bytes / 1000000)) MB" "report it to the project and install nothing"
+  [ ! -e "$temporary/failed" ] || cannot_unpack
+  # There may be room for it or for what it has.
+  rm -f "$temporary/$name"
+  check_entries
+  (cd "$staging" && limited tar -xof archive.tar) 2>>"$temporary/errors" || cannot_unpack
+  rm -f "$staging/archive.tar"
   new=$staging/${name%"$ending"}
+  # Hard links, too, that a tar does not list as such.
+  refuse_entry "$(find "$new" ! -type d \( ! -type f -o -links +1 \) | head -n 1)"
   [ -x "$new/bin/tool" ] || fail "$name has no command" "report it to the project"
   answer=$("$new/bin/tool" version 2>&1) || cannot_run
   says=$answer
@@ -596,6 +644,43 @@ unpack() {
   # Unquoted: a program and its words.
   # shellcheck disable=SC2086
   (cd "$new" && find . ! -type d -exec $summer {} +) | sed 's/ [ *]\.\// /' | sort -k 2 >"$temporary/files"
+}
+
+# The tar of the archive, to stdout.
+expand() {
+  {
+    $unpacker -dc "$temporary/$name" || : >"$temporary/failed"
+  } 2>"$temporary/errors" | {
+    if head -c "$most_unpacked_bytes"; then
+      [ "$(($(head -c 1 | wc -c)))" = 0 ] || : >"$temporary/large"
+    else
+      : >"$temporary/failed"
+    fi
+  } 2>>"$temporary/errors"
+}
+
+cannot_unpack() {
+  fail "$name cannot be unpacked in $library: $(tail -n 1 "$temporary/errors")" "check that there is room, then run this again"
+}
+
+# An archive of a release has files and folders of one folder, each once. Tars differ in what they make of anything else, so
+# nothing of it is unpacked then.
+check_entries() {
+  {
+    tar -tf "$staging/archive.tar" >"$temporary/names" && tar -tvf "$staging/archive.tar" >"$temporary/entries"
+  } 2>>"$temporary/errors" || cannot_unpack
+  refuse_entry "$(awk -v folder="${name%"$ending"}" '{
+    path = $0
+    sub(/\/$/, "", path)
+    if (path ~ /[^ -~]/ || index(path, "\\") || (path != folder && index(path, folder "/") != 1) || ("/" path "/") ~ /\/\.?\.?\// || seen[path]++) { print path == "" ? "an empty name" : $0; exit }
+  }' "$temporary/names")"
+  # Neither a file nor a folder, or a link to one.
+  refuse_entry "$(awk '!/^[-d]/ || / -> / || / link to / { print; exit }' "$temporary/entries")"
+}
+
+# refuse_entry ENTRY: if there is one.
+refuse_entry() {
+  [ -z "$1" ] || fail "$name has an entry that no archive of a release has: $(printf '%s' "$1" | tr -c ' -~' '?')" "report it to the project and install nothing"
 }
 
 cannot_run() {
@@ -633,7 +718,7 @@ switch() {
   find_previous
   if [ -e "$target" ]; then
     # Damaged, or of another kind: the command is the unpacked one while that is replaced.
-    mkdir "$staging/copy" && cp -Rp "$new" "$staging/copy" && make_link "$to_library/${new#"$library"/}/bin/tool" "$command" &&
+    on_disk "$new" && mkdir "$staging/copy" && cp -Rp "$new" "$staging/copy" && make_link "$to_library/${new#"$library"/}/bin/tool" "$command" &&
       mv "$target" "$staging/old" && mv "$staging/copy/${new##*/}" "$target"
   else
     mv "$new" "$target"
@@ -648,11 +733,11 @@ switch() {
   done
 }
 
-# Waits until a folder is on the disk: after a power cut the link could be the new one, and the files that it leads to empty.
+# Waits until a folder, and its name in the one above, is on the disk: after a power cut the link could be the new one, and the files that it leads to empty.
 on_disk() {
   has sync || return 0
   # Some take no files: they write all that there is.
-  find "$1" ! -type l -exec sync {} + 2>/dev/null || sync
+  { find "$1" ! -type l -exec sync {} + && sync "${1%/*}"; } 2>/dev/null || sync
 }
 
 # The version before this one stays until the next: what runs of it still reads its files. Sets previous, the folder of it,

@@ -145,12 +145,25 @@ export interface ReleaseOptions {
   readonly kind?: string;
   /** The files of the archive, by their paths in its folder; all can be executed. */
   readonly files: Readonly<Record<string, string | Buffer>>;
+  /** Entries of the tar after them, whatever they are. */
+  readonly more?: readonly TarEntry[];
   /** `pro` unless told otherwise. */
   readonly edition?: Edition;
   /** The version of the edition, if it is not that of the release. */
   readonly own?: string;
   /** Parts of the statement in place of the truth. */
   readonly says?: Partial<ReleaseFile> & { readonly version?: string };
+}
+
+/** An entry of a tar, as it is in its header. */
+export interface TarEntry {
+  /** With the folder of the archive as `*`; up to 100 bytes, of which any may be NUL. */
+  readonly name: string;
+  /** `0` is a file. */
+  readonly type: string;
+  /** Where a link leads. */
+  readonly link?: string;
+  readonly content?: string;
 }
 
 /** The files of a small release for this machine. */
@@ -171,10 +184,18 @@ export function releaseOfAll(editions: readonly ReleaseOptions[]): Map<string, B
   return release;
 }
 
-function archivesOf({ version, own = version, edition = "pro", kind = "tool", files, says = {} }: ReleaseOptions) {
+function archivesOf({
+  version,
+  own = version,
+  edition = "pro",
+  kind = "tool",
+  files,
+  more = [],
+  says = {},
+}: ReleaseOptions) {
   const name = edition === "pro" ? kind : kind.replace("tool", `tool-${edition}`);
   const folder = `${name}_${own}_${SYSTEM.replace("-", "_")}`;
-  const tar = tarOf(folder, files);
+  const tar = tarOf(folder, files, more);
   const xz = spawnSync("xz", ["-0", "-c"], { input: tar, maxBuffer: 1 << 28 });
   const archives = new Map([[`${folder}.tar.gz`, gzipSync(tar)]]);
   if (xz.status === 0) archives.set(`${folder}.tar.xz`, xz.stdout);
@@ -193,15 +214,15 @@ export function resign(release: Map<string, Buffer>, text: string, key: KeyObjec
 }
 
 /** Files in a folder as a tar: POSIX's ustar, whose names have up to 100 characters. */
-function tarOf(folder: string, files: Readonly<Record<string, string | Buffer>>): Buffer {
+function tarOf(folder: string, files: Readonly<Record<string, string | Buffer>>, more: readonly TarEntry[]): Buffer {
   const parts: Buffer[] = [];
-  const add = (name: string, type: string, content: Buffer) => {
+  const add = (name: string, type: string, content: Buffer, link = "") => {
     const head = Buffer.alloc(512);
     const octal = (value: number, size: number) => `${value.toString(8).padStart(size - 1, "0")}\0`;
     head.write(name, 0);
     head.write(octal(0o755, 8), 100);
     head.write(octal(0, 8) + octal(0, 8) + octal(content.length, 12) + octal(0, 12), 108);
-    head.write(`        ${type}`, 148);
+    head.write(`        ${type}${link}`, 148);
     head.write("ustar\x0000", 257);
     head.write(
       octal(
@@ -219,5 +240,7 @@ function tarOf(folder: string, files: Readonly<Record<string, string | Buffer>>)
   }
   for (const name of folders) add(`${name}/`, "5", Buffer.alloc(0));
   for (const [path, content] of Object.entries(files)) add(`${folder}/${path}`, "0", Buffer.from(content as string));
+  for (const { name, type, link, content = "" } of more)
+    add(name.replaceAll("*", folder), type, Buffer.from(content), link?.replaceAll("*", folder));
   return Buffer.concat([...parts, Buffer.alloc(1024)]);
 }

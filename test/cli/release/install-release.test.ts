@@ -9,6 +9,7 @@ import t from "tap";
 import type { ReleaseError } from "../../../cli/release/error.ts";
 import { installRelease } from "../../../cli/release/install-release.ts";
 import { type Library, libraryOfPrefix } from "../../../cli/release/library.ts";
+import { hostileArchives } from "../../support/hostile-archives.ts";
 import { releaseOf, SYSTEM } from "../../support/release-host.ts";
 import { requires } from "../../support/require.ts";
 import { slow } from "../../support/slow.ts";
@@ -67,7 +68,7 @@ async function world(t: Tap, prefix?: string) {
   const path = (name: string) =>
     prefix === undefined || !/^usr\b/.test(name) ? join(folder, name) : join(prefix, name);
   const nameOf = (version: string) => `tool_${version}_${SYSTEM.replace("-", "_")}.tar.gz`;
-  const install = (version: string) =>
+  const install = (version: string, more: { readonly maxUnpackedBytes?: number } = {}) =>
     installRelease(
       libraryOfPrefix(path("usr")) as Library,
       {
@@ -79,6 +80,7 @@ async function world(t: Tap, prefix?: string) {
         step() {},
         env: process.env,
         signal: new AbortController().signal,
+        ...more,
       },
     );
   fs.mkdirSync(path("usr/lib/tool"), { recursive: true });
@@ -166,6 +168,41 @@ t.test("all files are on the disk before the link leads to them", { skip }, asyn
     calls.slice(0, -3).sort(),
     [...flushed, "/share/man/man1/tool.1"].map((path) => `fsync ${path}`),
   );
+});
+
+t.test("an archive with what no release has, signed as it may be", { skip: skip || requires("xz") }, async (t) => {
+  const { path, install, version } = await world(t);
+  fs.mkdirSync(path("outside"));
+  writeFileSync(path("outside/own"), "own");
+  const below = () => readdirSync(path("."), { recursive: true, encoding: "utf8" }).sort();
+  const name = `tool_1.4.0_${SYSTEM.replace("-", "_")}.tar.gz`;
+  const files = { "bin/tool": "#!/bin/sh\necho 1.4.0-pro\n", "lib/a.js": Buffer.alloc(2_000_000) };
+  const before = below();
+  const refused = async (name: string, message: RegExp, more = {}) => {
+    const ended = await watched(
+      () => {},
+      () => install("1.4.0", more),
+    ).catch((error: unknown) => error);
+    t.match(
+      ended,
+      { message, hint: /^report it to the project and install nothing; the version that was there stays$/ },
+      name,
+    );
+    t.same(below(), before, `${name}: nothing is left, and nothing else is changed`);
+    t.equal(fs.statSync(path("outside/own")).nlink, 1, name);
+    t.equal(version(), "1.3.0-pro", name);
+  };
+  for (const { name: what, more } of hostileArchives(path("outside"))) {
+    writeFileSync(path(name), releaseOf({ version: "1.4.0", key, files, more }).get(name)!);
+    await refused(what, /^tool_1\.4\.0_\w+\.tar\.gz has an entry that no archive of a release has: ./);
+  }
+  writeFileSync(path(name), releaseOf({ version: "1.4.0", key, files }).get(name)!);
+  await refused("more than it may", / unpacks to more than 1 MB$/, { maxUnpackedBytes: 1_000_000 });
+  await watched(
+    () => {},
+    () => install("1.4.0"),
+  );
+  t.equal(version(), "1.4.0-pro", "one that is as it has to be");
 });
 
 const disk = join(tmpdir(), `install-release-${process.pid}`);

@@ -19,6 +19,7 @@ import { fillInstaller } from "../../../cli/release/installer.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { root } from "../../support/cli.ts";
 import { answering, breaking, gitHostFaults, withoutEnd } from "../../support/git-host-faults.ts";
+import { hostileArchives } from "../../support/hostile-archives.ts";
 import { randomOf } from "../../support/random.ts";
 import {
   CERTIFICATE,
@@ -162,7 +163,7 @@ const version = (path: string) => spawnSync(path, ["version"], { encoding: "utf8
 /** Programs that the script needs besides a downloader, a verifier and an unpacker. */
 const NEEDED =
   `awk cat cp cut dirname find grep ldd ln mkdir mktemp mv ps readlink rm rmdir sed sha256sum sh sort tail tar tr
-  head uname wc xargs`.split(/\s+/);
+  head sleep uname wc xargs`.split(/\s+/);
 
 /** A folder that has these programs alone; `own` are scripts. */
 function programs(folder: string, names: readonly string[], own: Readonly<Record<string, string>> = {}): string {
@@ -336,6 +337,19 @@ const receipt = (path: World["path"], name: string, text: string) => {
   writeFileSync(path(`usr/lib/tool/${name}`), text);
 };
 
+/** The archive comes a byte at a time, and never ends. */
+const dripping: Row["prepare"] = ({ host }) => {
+  host.instead = (path, response) => {
+    if (!/^\/download.*\.tar/.test(path)) return false;
+    response.writeHead(200, { "content-length": "100000" });
+    const drops = setInterval(() => response.write("x"), 50);
+    response.once("close", () => clearInterval(drops));
+    return true;
+  };
+};
+/** Waits for a second where it waits for a minute, once. */
+const impatient = (text: string) => text.replace("slow_seconds=60", "slow_seconds=1").replace("--retry 2", "--retry 0");
+
 const DOWNLOADING = `downloading tool_1.2.3_${NAME}.tar.xz (0 MB)\n`;
 const LATEST = "https://localhost:PORT/repos/acme/tool/releases/latest";
 const API = /^\/releases/;
@@ -420,6 +434,21 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
     has: ["wget", "ssh-keygen", "xz"],
     prepare: breaking,
     stderr: `${DOWNLOADING}error: `,
+  },
+  {
+    name: "an archive that drips, with curl",
+    prepare: dripping,
+    script: impatient,
+    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: curl: (28) Operation too slow`,
+  },
+  {
+    name: "an archive that drips, with wget",
+    has: ["wget", "ssh-keygen", "xz"],
+    prepare: dripping,
+    script: impatient,
+    stderr: `${DOWNLOADING}error: the download of https://localhost:PORT/download/v1.2.3/tool_1.2.3_${NAME}.tar.xz failed: less than 1024 bytes a second came for 1 seconds
+  check the network, then run this again
+`,
   },
   {
     name: "an archive without end, with wget",
@@ -616,6 +645,72 @@ t.test("what is refused leaves nothing behind", { skip }, async (t) => {
   }
 });
 
+const UNPACKERS: [shell: string[], ending: string][] = [
+  [["dash"], "xz"],
+  [["bash"], "gz"],
+  [["busybox", "sh"], "xz"],
+];
+
+for (const [[program = "", ...words], ending] of UNPACKERS) {
+  const skip = needs(program, "xz", "gzip");
+  t.test(`an archive with what no release has, signed as it may be, by ${program}`, { skip }, (t) => {
+    const folder = t.testdir({
+      tmp: {},
+      archives: {},
+      outside: { own: "own" },
+      usr: { lib: { tool: { own: "own" } } },
+    });
+    const path = (name: string) => join(folder, name);
+    const PATH = path("programs");
+    if (program === "busybox") {
+      const applets = spawnSync("busybox", ["--list"], { encoding: "utf8" }).stdout.split("\n");
+      mkdirSync(PATH);
+      for (const applet of applets.filter(Boolean)) symlinkSync(where("busybox"), join(PATH, applet));
+    } else programs(PATH, [...NEEDED, "xz", "gzip"]);
+    const name = `tool_1.2.3_${NAME}`;
+    const unpack = (archive: Buffer, bound = "") => {
+      const steps = `prepare
+library='${path("usr/lib/tool")}' name=${name}.tar.${ending} ending=.tar.${ending} own=1.2.3 named=1.2.3 edition=pro
+unpacker=${ending === "xz" ? "xz" : "gzip"} summer=sha256sum ${bound}
+temporary=$(mktemp -d "$TMPDIR/XXXXXX")
+cp '${path("archive")}' "$temporary/$name"
+unpack
+`;
+      const filled = fillInstaller(SOURCE, { origin: "https://localhost", edition: "pro", keys: KEYS });
+      writeFileSync(path("archive"), archive);
+      writeFileSync(path("install.sh"), filled.replace('main "$@"\n', steps));
+      const env = { PATH, TMPDIR: path("tmp") };
+      return spawnSync(where(program), [...words, path("install.sh")], { encoding: "utf8", env, cwd: path("tmp") });
+    };
+    const archive = (more: Partial<ReleaseOptions>) => release("1.2.3", more).get(`${name}.tar.${ending}`)!;
+    const before = tree(folder).filter((line) => !/^(?:archive|install\.sh)$/.test(line));
+    const nothingElse = (name: string) => {
+      const now = tree(folder).filter((line) => !/^(?:archive|install\.sh)$/.test(line));
+      t.same(now, before, `${name}: nothing is left, and nothing else is changed`);
+      t.equal(statSync(path("outside/own")).nlink, 1, name);
+    };
+    for (const { name, more } of hostileArchives(path("outside"))) {
+      const { status, stderr } = unpack(archive({ more }));
+      t.match(
+        stderr,
+        /^error: \S+ has an entry that no archive of a release has: [ -~]+\n {2}report it to the project and install nothing\n$/,
+        name,
+      );
+      t.equal(status, 1, name);
+      nothingElse(name);
+    }
+    const large = unpack(
+      archive({ files: { "bin/tool": command("1.2.3"), "lib/a": Buffer.alloc(2_000_000) } }),
+      "most_unpacked_bytes=1000000",
+    );
+    t.match(large.stderr, / unpacks to more than 1 MB\n {2}report it to the project and install nothing\n$/);
+    nothingElse("more than it may");
+    const whole = unpack(archive({}));
+    t.same([whole.status, whole.stderr], [0, ""], "one that is as it has to be");
+    t.end();
+  });
+}
+
 /** Bytes that a mirror changes: all of what is small with 1,000, `npm run fuzz:mirror`. */
 const ROUNDS = Number(process.env.MIRROR_ROUNDS ?? 8);
 
@@ -766,6 +861,43 @@ t.test("a hostile folder, PATH, CDPATH, IFS and umask", { skip }, async (t) => {
   for (const folder of ["bin", "lib", "lib/tool", "lib/tool/1.2.3", "share/man/man1"])
     t.equal(statSync(path(`usr/${folder}`)).mode & 0o777, 0o755, folder);
   t.equal(statSync(path("usr/lib/tool/receipt.json")).mode & 0o777, 0o644);
+});
+
+t.test("what is unpacked is on the disk before the link leads to it", { skip }, async (t) => {
+  const { host, run, path } = await world(t);
+  t.equal((await run()).code, 0);
+  for (const number of ["1.3.0", "1.4.0"]) host.releases.set(number, release(number));
+  const told = (refuses: string) => ({
+    sync: `printf '%s, while the command is %s\\n' "$*" "$(readlink '${path("usr/bin/tool")}')" >>'${path("told")}'\n${refuses}`,
+  });
+  const rows: [name: string, refuses: string, version: string, paths: (folder: string) => string[]][] = [
+    [
+      "a sync of files",
+      "",
+      "1.3.0",
+      (folder) => [...filesOf("1.3.0").map((file) => path(`usr/${file}`)), folder, path("usr/lib/tool")],
+    ],
+    ["a sync that takes no files", "[ $# = 0 ]", "1.4.0", () => []],
+    // 1.3.0 is the version before: the command is the unpacked one while that is replaced.
+    ["a version in place of its own", "", "1.3.0", () => []],
+  ];
+  for (const [name, refuses, version, paths] of rows) {
+    const PATH = programs(path(name), [...NEEDED, "curl", "ssh-keygen", "xz"], told(refuses));
+    const before = readlinkSync(path("usr/bin/tool"));
+    t.equal((await run([], { env: { PATH, VERSION: version } })).code, 0, name);
+    const lines = readFileSync(path("told"), "utf8").trimEnd().split("\n");
+    rmSync(path("told"));
+    const untilThen = lines.filter((line) => line.endsWith(`, while the command is ${before}`));
+    if (name === "a version in place of its own") t.match(untilThen[0], /\/bin\/tool\b/, `${name}: ${lines}`);
+    else t.same(untilThen, lines, name);
+    const synced = lines.map((line) => line.split(", while")[0]!);
+    if (refuses !== "") t.equal(synced.at(-1), "", `${name}: all that there is`);
+    for (const one of paths(path(`usr/lib/tool/${version}`)))
+      t.ok(
+        synced.some((line) => ` ${line} `.includes(` ${one} `)),
+        `${name}: ${one}`,
+      );
+  }
 });
 
 t.test("a damaged installation is replaced", { skip }, async (t) => {

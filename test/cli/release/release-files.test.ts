@@ -5,9 +5,11 @@ import { createHash, generateKeyPairSync } from "node:crypto";
 import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join } from "node:path";
+import { Readable } from "node:stream";
 import { pathToFileURL } from "node:url";
 import { gzipSync } from "node:zlib";
 import t from "tap";
+import { checkedTar } from "../../../cli/release/checked-tar.ts";
 import { Inputs, type Lock, nativeInputs } from "../../../cli/release/inputs.ts";
 import { LAUNCHER } from "../../../cli/release/launcher.ts";
 import { makeRelease } from "../../../cli/release/make-release.ts";
@@ -63,6 +65,30 @@ t.test("a tar archive", async (t) => {
   });
   t.equal(listed.split("\n")[0], "-rw-r--r-- 0/0               0 2026-09-21 14:13:20 top/a");
   t.match(listed, /^-rwxr-xr-x 0\/0 +19 2026-09-21 14:13:20 top\/bin\/run$/m);
+});
+
+t.test("what a release writes passes the check of what is unpacked, in any pieces", async (t) => {
+  const folder = "tool_1.2.3_linux_x64";
+  const path = (name: string) => `${folder}/${name}`;
+  const whole = Buffer.concat([
+    ...tarPieces(
+      [
+        { path: path("bin/tool"), isExecutable: true, content: Buffer.alloc(1_000, "x") },
+        { path: path(`${"a".repeat(90)}/a file (1).js`), isExecutable: false, content: Buffer.alloc(0) },
+        { path: path("empty"), mode: 0o755, owner: 0 },
+      ],
+      TIME_S,
+    ),
+  ]);
+  for (const bytes of [7, 512, whole.length]) {
+    const pieces = Array.from({ length: Math.ceil(whole.length / bytes) }, (_, i) =>
+      whole.subarray(i * bytes, (i + 1) * bytes),
+    );
+    const checked: Buffer[] = [];
+    const check = checkedTar({ name: "a", folder, maxBytes: whole.length });
+    for await (const piece of check(Readable.from(pieces))) checked.push(piece);
+    t.ok(Buffer.concat(checked).equals(whole), `${bytes} bytes`);
+  }
 });
 
 t.test("Python reads a tar archive", { skip: requires("python3") }, async (t) => {
