@@ -29,6 +29,7 @@ Variables:
   VERSION          the version of the release to install (default: the newest)
   EDITION          pro or free (default: the one that is installed, else $DEFAULT_EDITION)
   BINDIR           the folder of the command (default: $PREFIX/bin, or ~/.local/bin if that is not writable)
+  ARCHIVES         a folder for archives: one that is there is verified and not downloaded, else it is kept there
   GIT_HOST_TOKEN   a token for the Git host, against its limit for requests without one
 END
 }
@@ -607,6 +608,17 @@ not_signed() {
 }
 
 download_archive() {
+  # Whoever can write there cannot sign: it is copied, then verified.
+  kept=${ARCHIVES:+$ARCHIVES/$name}
+  if [ -n "$kept" ] && [ -f "$kept" ]; then
+    head -c "$((bytes + 1))" <"$kept" >"$temporary/$name"
+    if [ "$(sum_of "$temporary/$name")" = "$sum" ]; then
+      say "$kept is the archive that was signed"
+      return
+    fi
+    say "$kept is not the archive that was signed: it is replaced"
+    rm -f "$kept"
+  fi
   say "downloading $name ($((bytes / 1000000)) MB)"
   if [ -t 2 ]; then progress=1; fi
   most_bytes=$bytes
@@ -615,6 +627,7 @@ download_archive() {
   got=$(wc -c <"$temporary/$name")
   [ "$((got))" = "$bytes" ] || fail "$name is incomplete: $((got)) of $bytes bytes came" "run this again"
   [ "$(sum_of "$temporary/$name")" = "$sum" ] || fail "$name is not the file that was signed: its sum differs" "run this again; if it stays so, report it to the project"
+  [ -z "$kept" ] || { mkdir -p "$ARCHIVES" && cp "$temporary/$name" "$kept"; } || say "warning: $kept could not be written"
 }
 
 sum_of() { $summer <"$1" | cut -d ' ' -f 1; }

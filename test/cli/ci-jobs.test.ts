@@ -1,7 +1,7 @@
 // The definitions for CI of others: each step is run as its host runs it, with the real command on the path.
 import { spawn } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t from "tap";
@@ -182,9 +182,53 @@ t.test("the action that installs takes the newest or a given release, or what a 
     "the token is used",
   );
   t.notOk(host.requests.some(({ host, authorization }) => host === "files" && authorization !== undefined));
-  host.requests.length = 0;
-  const cached = await run({ version: "1.3.0" });
-  t.same([cached.code, cached.stdout, host.requests], [0, "1.3.0-pro\n", []], "nothing is asked");
+  // The next machine has what the cache kept, as it is there or as somebody changed it.
+  const folder = join(cwd, "cache/tool-cli/1.3.0");
+  const [archive = ""] = readdirSync(join(folder, "archives"));
+  const damaged = "#!/bin/sh\necho 1.3.0-pro; echo replaced\n";
+  const nextMachine = () => {
+    for (const name of ["bin", "lib"]) rmSync(join(folder, name), { recursive: true });
+  };
+  const machines: [name: string, prepare: () => void, isDownloaded: boolean][] = [
+    ["the same machine", () => {}, false],
+    ["the same machine, whose command was replaced", () => writeFileSync(join(folder, "bin/tool"), damaged), false],
+    ["a cached archive", nextMachine, false],
+    [
+      "a cached archive that was replaced",
+      () => {
+        nextMachine();
+        writeFileSync(join(folder, "archives", archive), damaged);
+      },
+      true,
+    ],
+    [
+      "a cached archive that was cut",
+      () => {
+        nextMachine();
+        writeFileSync(join(folder, "archives", archive), "");
+      },
+      true,
+    ],
+    ["a cached archive again", nextMachine, false],
+  ];
+  for (const [name, prepare, isDownloaded] of machines) {
+    prepare();
+    host.requests.length = 0;
+    const cached = await run({ version: "1.3.0" });
+    t.same([cached.code, cached.stdout], [0, "1.3.0-pro\n"], `${name}: ${cached.stderr}`);
+    t.equal(
+      host.requests.some(({ path }) => path.includes(".tar.")),
+      isDownloaded,
+      name,
+    );
+  }
+  nextMachine();
+  mkdirSync(join(folder, "bin"));
+  writeFileSync(join(folder, "bin/tool"), damaged, { mode: 0o755 });
+  const refusedCommand = await run({ version: "1.3.0" });
+  t.equal(refusedCommand.code, 1);
+  t.match(refusedCommand.stderr, /bin\/tool exists, and this script did not install it/);
+  rmSync(folder, { recursive: true });
   const refused: [inputs: Readonly<Record<string, string>>, stdout: RegExp][] = [
     [{ version: "9.9.9" }, /^::error title=version::there is no release 9\.9\.9 of acme\/tool\n$/],
     [{ version: "1.2.3; id" }, /^::error title=version::1\.2\.3; id is no version, such as 1\.2\.3, nor latest\n$/],

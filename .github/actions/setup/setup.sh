@@ -1,6 +1,7 @@
 #!/usr/bin/env bash
 # The steps of the action beside it: `setup.sh version` finds the version, so that it is a part of the cache's key, and
-# `setup.sh install` installs it unless the cache had it. Inputs come as variables, so that nothing of them is read as a part
+# `setup.sh install` installs it. The cache keeps the archive alone, as others may have written to it: install.sh verifies that
+# by the signature of the release each time, and what is installed already by its receipt. Inputs come as variables, so that nothing of them is read as a part
 # of this script.
 set -euo pipefail
 
@@ -36,22 +37,19 @@ find_version() {
   esac
   {
     echo "version=$version"
-    echo "folder=$RUNNER_TOOL_CACHE/$TOOL_KIND/$version"
+    echo "archives=$RUNNER_TOOL_CACHE/$TOOL_KIND/$version/archives"
   } >>"$GITHUB_OUTPUT"
 }
 
 install() {
-  local folder=$RUNNER_TOOL_CACHE/$TOOL_KIND/$TOOL_VERSION answer script
-  answer=$("$folder/bin/tool" version 2>/dev/null) || answer=
-  if [ "${answer%-pro}" != "$TOOL_VERSION" ]; then
-    script=$(mktemp)
-    curl -q -fsSL --proto =https --retry 3 -o "$script" "$host/releases/download/v$TOOL_VERSION/install.sh" ||
-      fail version "there is no release $TOOL_VERSION of $TOOL_REPOSITORY"
-    # Pro asks the account service only before features of Pro, and its version is the release's.
-    EDITION=pro VERSION=$TOOL_VERSION BINDIR=$folder/bin sh "$script" ${flags[@]+"${flags[@]}"} ||
-      fail "tool is not installed" "what install.sh says is above"
-    rm -f "$script"
-  fi
+  local folder=$RUNNER_TOOL_CACHE/$TOOL_KIND/$TOOL_VERSION script
+  script=$(mktemp)
+  curl -q -fsSL --proto =https --retry 3 -o "$script" "$host/releases/download/v$TOOL_VERSION/install.sh" ||
+    fail version "there is no release $TOOL_VERSION of $TOOL_REPOSITORY"
+  # Pro asks the account service only before features of Pro, and its version is the release's.
+  EDITION=pro VERSION=$TOOL_VERSION BINDIR=$folder/bin ARCHIVES=$folder/archives sh "$script" ${flags[@]+"${flags[@]}"} ||
+    fail "tool is not installed" "what install.sh says is above"
+  rm -f "$script"
   echo "$folder/bin" >>"$GITHUB_PATH"
   "$folder/bin/tool" version
 }
