@@ -1,5 +1,5 @@
 import { spawnSync } from "node:child_process";
-import { existsSync, mkdirSync, readFileSync, realpathSync } from "node:fs";
+import { existsSync, readFileSync, realpathSync } from "node:fs";
 import * as http from "node:http";
 import { homedir } from "node:os";
 import { dirname, join, resolve } from "node:path";
@@ -21,7 +21,7 @@ import {
   type GitHostOptions,
   type ListedRelease,
 } from "../release/git-host.ts";
-import { installRelease } from "../release/install-release.ts";
+import { installRelease, makeFolder, removeEmpty } from "../release/install-release.ts";
 import { changedFiles, checkWritable, type Library, libraryOfPrefix, libraryOfVersion } from "../release/library.ts";
 import { isManaged, type ManagedReceipt } from "../release/receipt.ts";
 import { isVersion, type ReleaseFile, type ReleaseStatement, versionOfEdition } from "../release/statement.ts";
@@ -122,9 +122,14 @@ async function upgradeRelease(
   checkWritable(library);
   // As install.sh does: an installation for all is read by all, whatever the person keeps files like.
   io.keepFilesPublic();
-  mkdirSync(library.folder, { recursive: true });
+  const folders = makeFolder(library.folder);
   const install = { context, options, bundled: { ...bundled, edition }, version, file, release, host, env, report };
-  await withUpgradeLock(library.folder, () => installLocked(install));
+  try {
+    await withUpgradeLock(library.folder, () => installLocked({ ...install, folders }));
+  } catch (error) {
+    removeEmpty(folders);
+    throw error;
+  }
   await finish("installed", `tool ${named} is installed${inPlace}: ${library.command}`);
   return EXIT.ok;
 }
@@ -140,11 +145,13 @@ interface Install {
   readonly host: GitHostOptions;
   readonly env: NodeJS.ProcessEnv;
   readonly report: Watched["report"];
+  /** Those that were made for the library. */
+  readonly folders: readonly string[];
 }
 
 /** Downloads and installs the file, with the library's lock held. */
 async function installLocked(install: Install): Promise<void> {
-  const { context, options, bundled, version, file, release, host, env, report } = install;
+  const { context, options, bundled, version, file, release, host, env, report, folders } = install;
   // Another process may have been at work until now.
   const { library } = installation(context, options);
   const { receipt } = library;
@@ -168,6 +175,7 @@ async function installLocked(install: Install): Promise<void> {
       },
       env,
       signal: host.signal,
+      folders,
     },
   );
   begin("");

@@ -47,6 +47,8 @@ export interface Installing {
   /** The environment of programs that are run. */
   readonly env: Readonly<Record<string, string | undefined>>;
   readonly signal: AbortSignal;
+  /** Folders that were made for the library: they go with it. */
+  readonly folders?: readonly string[];
   /** Size of what the archive unpacks to, at most. */
   readonly maxUnpackedBytes?: number;
 }
@@ -226,6 +228,7 @@ async function replace(
   if (library.receipt !== undefined) copyFileSync(receiptFile, old.receipt);
   if (before !== undefined) symlinkSync(before, old.link);
   const undo: (() => void)[] = [];
+  const folders = [...(library.receipt?.folders ?? []), ...(installing.folders ?? [])];
   let links: ReturnType<typeof shareLinks> = [];
   try {
     if (existsSync(folder)) {
@@ -240,10 +243,18 @@ async function replace(
     undo.unshift(() => renameSync(folder, join(staging, "refused")));
     await flush(library.folder);
     links = shareLinks(library, folder);
+    // The receipt lists those that were not there.
+    step("make the folders of the links");
+    const made: string[] = [];
+    undo.unshift(() => removeEmpty(made));
+    made.push(...makeFolder(dirname(library.command)));
+    // One that cannot be made is told with its link.
+    for (const { path } of links) tried(() => made.push(...makeFolder(dirname(path))));
+    folders.push(...made);
     const receipt: Receipt = {
       ...{ version, edition, kind, platform, origin, command: library.command, folder, files },
       links: links.map(({ path }) => path),
-      ...(library.receipt?.folders !== undefined && { folders: library.receipt.folders }),
+      ...(folders.length > 0 && { folders: [...new Set(folders)].sort() }),
       ...(previous !== undefined && {
         previous: { version: previous.version, folder: previous.folder, files: previous.files },
       }),
@@ -260,7 +271,6 @@ async function replace(
     );
     writeReceipt(staging, receiptFile, receipt);
     step("link the command");
-    mkdirSync(dirname(library.command), { recursive: true });
     undo.unshift(() =>
       before === undefined ? rmSync(library.command, { force: true }) : restoreLink(library, before, old.link),
     );
@@ -284,6 +294,20 @@ async function replace(
 /** Renames the link that was made for it; on another file system than the library's the command gets a new one. */
 function restoreLink({ command }: Library, target: string, kept: string): void {
   if (tried(() => renameSync(kept, command)) !== undefined) replaceLink(command, target);
+}
+
+/** Makes a folder with those above it; the paths of those that were not there, from above. */
+export function makeFolder(path: string): readonly string[] {
+  const first = mkdirSync(path, { recursive: true });
+  if (first === undefined) return [];
+  const made = [path];
+  while (made[0] !== first) made.unshift(dirname(made[0]!));
+  return made;
+}
+
+/** Removes folders that `makeFolder` made, but for those that have anything in them. */
+export function removeEmpty(folders: readonly string[]): void {
+  for (const path of folders.toReversed()) tried(() => rmdirSync(path));
 }
 
 /** The error with which some work ends, if it does. */

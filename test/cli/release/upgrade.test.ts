@@ -273,7 +273,8 @@ t.test("folders that were made for it stay in the receipt", { skip }, async (t) 
   t.match(await upgrade(), { code: 1, stderr: /receipt\.json is damaged/ });
   writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify({ ...first, folders }));
   t.equal((await upgrade()).code, 0);
-  t.same(receipt().folders, folders);
+  const made = ["usr/share", "usr/share/man", "usr/share/man/man1"].map(path);
+  t.same(receipt().folders, [...folders, ...made]);
 });
 
 /** As the command of an installed version would, by its own parts: the small archives have no bundles. */
@@ -593,6 +594,24 @@ t.test("another prefix gets an installation of its own", { skip }, async (t) => 
   });
   t.equal(version(), "1.2.3-pro");
   t.equal(spawnSync(path("home/.local/bin/tool"), ["version"], { encoding: "utf8" }).stdout, "1.3.0-pro\n");
+});
+
+t.test("a prefix that had none: the folders that it made go with it", { skip: skip || requires("curl") }, async (t) => {
+  const { host, path, upgrade } = await world(t);
+  const script = readFileSync(join(root, "cli/release/install.sh"), "utf8");
+  writeFileSync(path("install.sh"), fillInstaller(script, { origin: host.origin, edition: "pro", keys: KEYS }));
+  for (const prefix of ["home/.local", "home/deep/er/commands"]) {
+    t.equal((await upgrade(["--prefix", path(prefix)])).code, 0);
+    const receipt = JSON.parse(readFileSync(path(`${prefix}/lib/tool/receipt.json`), "utf8"));
+    t.ok(receipt.folders.includes(path(prefix)), prefix);
+    const env = cleanEnv({ HOME: path("home"), BINDIR: path(`${prefix}/bin`) });
+    const removed = spawnSync("sh", [path("install.sh"), "--uninstall"], { env, encoding: "utf8" });
+    t.equal(removed.status, 0, removed.stderr);
+    t.same(readdirSync(path("home"), { recursive: true }), [], prefix);
+  }
+  host.releases.set("1.3.0", release("1.3.0", { files: { "bin/tool": "#!/bin/sh\nexit 1\n" } }));
+  t.equal((await upgrade(["--prefix", path("home/.local")])).code, 1);
+  t.same(readdirSync(path("home"), { recursive: true }), [], "also when it could not be installed");
 });
 
 for (const umask of ["077", "000"]) {
