@@ -1,10 +1,10 @@
 import { ReleaseError } from "./error.ts";
 
 /** Size of what an archive unpacks to, at most. The largest that there is has less than a quarter of it. */
-export const MAX_UNPACKED_BYTES = 2_147_483_648;
+export const MAX_TAR_BYTES = 2_147_483_648;
 
 const BLOCK = 512;
-/** What a release's archive never has, whoever signed it. */
+/** The hint of each refusal: no release has such an archive, whoever signed it. */
 const REPORT = "report it to the project and install nothing; the version that was there stays";
 
 /** The archive whose tar is read. */
@@ -25,7 +25,7 @@ export function checkedTar({ name, folder, maxBytes }: CheckedArchive) {
   return async function* (source: AsyncIterable<Buffer>): AsyncGenerator<Buffer> {
     const paths = new Set<string>();
     let bytes = 0;
-    /** Of the entry's content, with what fills its last block. */
+    /** Bytes of the entry's content that are to come, with those that fill its last block. */
     let contentLeft = 0;
     let hasEnded = false;
     let begun: Buffer = Buffer.alloc(0);

@@ -26,7 +26,7 @@ export interface ListedRelease {
 
 /** The Git host does not send a byte for so long: it is not there. */
 const SILENCE_MS = 60_000;
-/** What comes in that time at least: 1 KiB a second. A host that sends a byte now and then is never done. */
+/** Bytes that come in that time at least, 1 KiB a second. A host that sends a byte now and then is never done. */
 const LEAST_BYTES = 61_440;
 /** Size of a list of files, or of a statement, at most. The archive's size is signed. */
 const MAX_TEXT_BYTES = 4_194_304;

@@ -21,7 +21,7 @@ import { text } from "node:stream/consumers";
 import { pipeline } from "node:stream/promises";
 import { promisify } from "node:util";
 import { createGunzip } from "node:zlib";
-import { type CheckedArchive, checkedTar, MAX_UNPACKED_BYTES } from "./checked-tar.ts";
+import { type CheckedArchive, checkedTar, MAX_TAR_BYTES } from "./checked-tar.ts";
 import { ReleaseError } from "./error.ts";
 import { folderOfVersion, type Library, linkedFolder, linkTarget, linkText, sumOf } from "./library.ts";
 import { type InstalledVersion, type Receipt, receiptText } from "./receipt.ts";
@@ -135,7 +135,7 @@ function removeLeft(library: Library): void {
 
 /** By the system's tar, which gets what was checked; xz by its program, gzip by Node. */
 async function unpack(archive: string, folder: string, installing: Installing): Promise<void> {
-  const { signal, env, maxUnpackedBytes: maxBytes = MAX_UNPACKED_BYTES } = installing;
+  const { signal, env, maxUnpackedBytes: maxBytes = MAX_TAR_BYTES } = installing;
   const name = basename(archive);
   const checked: CheckedArchive = { name, folder: folderOfArchive(name), maxBytes };
   const tar = spawn("tar", ["-xof", "-"], { cwd: folder, env, stdio: ["pipe", "ignore", "pipe"], signal });

@@ -867,7 +867,7 @@ t.test("what is unpacked is on the disk before the link leads to it", { skip }, 
   const { host, run, path } = await world(t);
   t.equal((await run()).code, 0);
   for (const number of ["1.3.0", "1.4.0"]) host.releases.set(number, release(number));
-  const told = (refuses: string) => ({
+  const recorder = (refuses: string) => ({
     sync: `printf '%s, while the command is %s\\n' "$*" "$(readlink '${path("usr/bin/tool")}')" >>'${path("told")}'\n${refuses}`,
   });
   const rows: [name: string, refuses: string, version: string, paths: (folder: string) => string[]][] = [
@@ -882,7 +882,7 @@ t.test("what is unpacked is on the disk before the link leads to it", { skip }, 
     ["a version in place of its own", "", "1.3.0", () => []],
   ];
   for (const [name, refuses, version, paths] of rows) {
-    const PATH = programs(path(name), [...NEEDED, "curl", "ssh-keygen", "xz"], told(refuses));
+    const PATH = programs(path(name), [...NEEDED, "curl", "ssh-keygen", "xz"], recorder(refuses));
     const before = readlinkSync(path("usr/bin/tool"));
     t.equal((await run([], { env: { PATH, VERSION: version } })).code, 0, name);
     const lines = readFileSync(path("told"), "utf8").trimEnd().split("\n");
