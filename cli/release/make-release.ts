@@ -163,7 +163,7 @@ class Release {
             ...shared,
             ...native.node.files,
             ...(isWhole ? [...native.files, ...layer.files] : []),
-            ...this.#ownFiles(of, { kind, system, notices: noticesText(components) }),
+            ...this.#ownFiles(of, { kind, system, notices: noticesText(components, this.#job.root) }),
           ];
           await this.#writeArchives(of, { kind, system, files });
         }
@@ -344,7 +344,7 @@ class Release {
   async #writePackage(bundles: string, lock: Lock, bundled: readonly Component[]): Promise<void> {
     const { root, version } = this.#job;
     const name = `tool-${version}.tgz`;
-    const notices = noticesText(distinct(bundled));
+    const notices = noticesText(distinct(bundled), root);
     await this.#writeTarGz(name, npmPackageFiles({ root, bundles, version, lock, notices }));
     delete this.#unpacked[name];
     this.#keep(name, FOR_ALL);

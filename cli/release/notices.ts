@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Input, Lock } from "./inputs.ts";
+import { standardLicenseText } from "./license-texts.ts";
 import { MakeReleaseError } from "./make-release-error.ts";
 import type { ReleasedFile } from "./tar.ts";
 
@@ -11,6 +12,8 @@ export interface Component {
   readonly version: string;
   /** As package.json has it: an SPDX identifier or an expression of them. */
   readonly license: string;
+  /** As package.json has it, without addresses; empty if it names nobody. */
+  readonly author: string;
   /** The texts of the licence and of notices that go with it; empty if the package has none. */
   readonly texts: readonly string[];
   /** The sum of its tarball: `sha512-` and base64. */
@@ -55,14 +58,23 @@ export function packageComponent({ integrity }: Input, files: readonly ReleasedF
   return component(JSON.parse(text(manifest)), texts.map(text), integrity);
 }
 
+interface Manifest {
+  readonly name: string;
+  readonly version: string;
+  readonly license?: unknown;
+  /** `Jo Doe <jo@example.com> (https://example.com)`, or an object with its parts. */
+  readonly author?: string | { readonly name?: string };
+}
+
 function component(
-  { name, version, license }: { readonly name: string; readonly version: string; readonly license?: unknown },
+  { name, version, license, author = "" }: Manifest,
   texts: readonly string[],
   integrity: string,
 ): Component {
   if (typeof license !== "string")
     throw new MakeReleaseError(`the package ${name} ${version} has no licence in its package.json`);
-  return { name, version, license, texts: texts.map(normalized), integrity };
+  const by = typeof author === "string" ? author : (author.name ?? "");
+  return { name, version, license, author: by.replace(/[<(].*/, "").trim(), texts: texts.map(normalized), integrity };
 }
 
 const normalized = (text: string) => text.replaceAll("\r\n", "\n").trim();
@@ -77,12 +89,11 @@ export function distinct(components: readonly Component[]): readonly Component[]
   return [...new Map(components.map((one) => [`${one.name}@${one.version}`, one])).values()].sort(byName);
 }
 
-/** The text of NOTICES: each licence once, under the packages that have it. */
-export function noticesText(components: readonly Component[]): string {
+/** The text of NOTICES: each licence once, under the packages that have it. `root` is the project's folder. */
+export function noticesText(components: readonly Component[], root: string): string {
   const byText = new Map<string, Component[]>();
   for (const one of components) {
-    const text =
-      one.texts.join("\n\n") || `The package has no text of its licence: it says ${one.license} in its package.json.`;
+    const text = one.texts.join("\n\n") || standardLicenseText(root, one);
     byText.set(text, [...(byText.get(text) ?? []), one]);
   }
   const line = "=".repeat(80);

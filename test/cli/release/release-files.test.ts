@@ -181,7 +181,9 @@ t.test("notices and bill of materials", async (t) => {
         b: {
           "package.json": manifest("@s/b", { license: "(MIT OR CC0-1.0)" }),
           "LICENCE.md": "The licence",
-          node_modules: { c: { "package.json": manifest("c", { license: "ISC" }) } },
+          node_modules: {
+            c: { "package.json": manifest("c", { license: "MIT", author: "Jo Doe <jo@example.com>" }) },
+          },
         },
       },
     },
@@ -196,18 +198,26 @@ t.test("notices and bill of materials", async (t) => {
     [
       ["@s/b", "(MIT OR CC0-1.0)", ["The licence"]],
       ["a", "MIT", ["The licence"]],
-      ["c", "ISC", []],
+      ["c", "MIT", []],
     ],
   );
   const line = "=".repeat(80);
+  const standard = (name: string) => readFileSync(join(root, "cli/release/licenses", name), "utf8").trim();
   t.equal(
-    noticesText(components),
+    noticesText(components, root),
     [
       "tool contains the following works of others, under their licences.\n",
       `${line}\n@s/b 1.0.0 ((MIT OR CC0-1.0))\na 1.0.0 (MIT)\n${line}\n\nThe licence\n`,
-      `${line}\nc 1.0.0 (ISC)\n${line}\n\nThe package has no text of its licence: it says ISC in its package.json.\n`,
+      `${line}\nc 1.0.0 (MIT)\n${line}\n\nCopyright (c) Jo Doe\n\n${standard("MIT.txt")}\n`,
     ].join("\n"),
   );
+  const [, , c] = components;
+  t.match(noticesText([{ ...c!, name: "@oven/bun-linux-x64" }], root), standard("LGPL-2.1.txt"));
+  t.match(noticesText([{ ...c!, license: "Apache-2.0" }], root), standard("Apache-2.0.txt"));
+  t.throws(() => noticesText([{ ...c!, license: "ISC" }], root), {
+    message:
+      "the package c 1.0.0 brings no text of its licence, ISC: add one to cli/release/licenses and license-texts.ts",
+  });
   const about = { version: "1.2.3", license: "MIT", commit: "0".repeat(40), timeS: TIME_S };
   const bom = JSON.parse(billOfMaterials(components, about));
   t.match(bom.serialNumber, /^urn:uuid:[0-9a-f]{8}-[0-9a-f]{4}-8[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/);
