@@ -119,7 +119,7 @@ exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@
   for (const name of ["bin", "lib/commands"]) mkdirSync(join(installed, name), { recursive: true });
   for (const [name, text] of Object.entries(files)) writeFileSync(join(installed, name), text, { mode: 0o755 });
   for (const name of BUNDLES) copyFileSync(join(bin, name), join(installed, "lib", name));
-  copyFileSync(CERTIFICATE, path("home/authorities.pem"));
+  copyFileSync(CERTIFICATE, path("authorities.pem"));
   const sums = Object.fromEntries(
     [...Object.keys(files), ...BUNDLES.map((name) => `lib/${name}`)].map((name) => [
       name,
@@ -141,7 +141,7 @@ exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@
     upgrade(words = [], { env = {}, uid, limit = ":", cwd = folder, onStart = () => {} } = {}) {
       const child = spawn("sh", ["-c", `${limit}; exec "$@"`, "sh", path("usr/bin/tool"), "upgrade", ...words], {
         cwd,
-        env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: path("home/authorities.pem"), ...env }),
+        env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: path("authorities.pem"), ...env }),
         stdio: ["ignore", "pipe", "pipe"],
         ...(uid !== undefined && { uid }),
       });
