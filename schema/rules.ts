@@ -158,6 +158,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "query/near-word": "A word is read as a field, and is another but for a slip",
   "query/no-unit": "A word after a number is no unit",
   "query/not-a-number": "A value cannot be compared by order",
+  "query/other-type": "A condition can never hold with the types that its field has in the log",
   "query/reserved-word": "A keyword is used as a value or name",
   "query/second-operator": "Two operators in a row",
   "query/surplus-paren": "A closing parenthesis has no opening one",

@@ -32,7 +32,7 @@ export function ProblemLines({ id, problems, ...props }: ProblemLinesProps) {
 function ProblemLine({ text, problem, onFix }: ProblemLineProps) {
   const fixes = [...(problem.fix ? [problem.fix] : []), ...(problem.alternatives ?? [])].slice(0, 3);
   return (
-    <p class="query-problem">
+    <p class={`query-problem${problem.severity === "warning" ? " is-doubt" : ""}`}>
       <span>
         <Text text={`${sentence(problem.message)}.`} />
         {problem.hint !== undefined && (
