@@ -1,4 +1,4 @@
-// What the log of an app knows of its redirects and rewrites: for editors, and for tool validate --traffic.
+// Asks the log of an app for the traffic of its redirects and rewrites: for editors, and for tool validate --traffic.
 import type { Problem } from "../grammar/problem.ts";
 import { compareRoutes, parseRoute, type Route, sameShape } from "../grammar/route/index.ts";
 import {
@@ -13,7 +13,6 @@ import {
   trafficIn,
   trafficQuestionOf,
 } from "../language-server/service/traffic.ts";
-import { pathOf } from "../logservice/address/page.ts";
 import type { Directory } from "../schema/index.ts";
 import { memberOf, type Node, type StringNode } from "../schema/json.ts";
 import { rpcClient } from "../schema/rpc-client.ts";
@@ -41,7 +40,7 @@ export async function serviceTraffic(
   const input = { project_id: project, ...period };
   const aggregate = async (query: string) => {
     const answer = await client.call("aggregate", { ...input, query }, { signal });
-    // Of a part nothing could be said about the rest.
+    // A part says nothing about the rest.
     if (answer.truncated) throw new Error("there are more rules than the log service answers");
     return answer;
   };
@@ -50,8 +49,9 @@ export async function serviceTraffic(
     aggregate(STAGES_QUERY),
     client.call("get_discovered_fields", input, { signal }),
   ]);
-  const path = team === undefined ? undefined : pathOf({ kind: "project", team, project, section: "events" });
-  const page = path === undefined ? undefined : `${new URL(service).origin}${path}`;
+  // As logservice/address/page.ts has it; a test compares them.
+  const path = `/t/${encodeURIComponent(team ?? "")}/p/${encodeURIComponent(project)}/events`;
+  const page = team === undefined ? undefined : `${new URL(service).origin}${path}`;
   return trafficIn({ rules, stages, fields }, { days, nowMs, page });
 }
 
@@ -69,7 +69,7 @@ function tokenOfOrigin(context: Context, service: string) {
   return tokenForService({ ...context, io: { ...io, env: ofOrigin } }, origin.value);
 }
 
-export interface TrafficRequest {
+interface WarningsRequest {
   readonly root: Node | undefined;
   readonly directory: Directory | undefined;
   readonly days: number;
@@ -84,7 +84,7 @@ const MAX_LOG_BYTES = 64 * 1024 * 1024;
  */
 export async function trafficWarnings(
   context: Context,
-  { root, directory, days }: TrafficRequest,
+  { root, directory, days }: WarningsRequest,
 ): Promise<readonly Problem[]> {
   const keys = ruleKeys(root);
   if (keys.length === 0) return [];

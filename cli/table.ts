@@ -325,7 +325,7 @@ export const TABLE = {
       "--fix": "Migrate the older dialect and apply safe fixes",
       "--strict": "Treat warnings as errors",
       "--ignore <rule...>": "Leave out warnings of a rule, such as config/secret or query/*",
-      "--traffic <duration>": "Warn of redirects and rewrites that no request hit for so long, such as 30d",
+      "--traffic <duration>": "Warn of redirects that no request hit for so long, such as 30d",
     },
     examples: [
       "validate",
@@ -336,7 +336,7 @@ export const TABLE = {
       "validate --format gitlab > gl-code-quality-report.json",
       "validate --format sarif > problems.sarif",
       "validate --ignore config/secret",
-      "validate --traffic 30d             # asks the log service of tool.json",
+      "validate --traffic 30d",
       "validate - < tool.json",
     ],
   },

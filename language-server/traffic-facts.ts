@@ -22,7 +22,7 @@ const LIMIT_MS = 20_000;
 const DEVELOPMENT_LOG = ".tool/development.ndjson";
 const MAX_BYTES = 8 * 1024 * 1024;
 
-interface TrafficRequest {
+interface ProjectRequest {
   readonly folder: string;
   readonly directory: Directory | undefined;
   readonly question: TrafficQuestion | undefined;
@@ -46,7 +46,7 @@ export class TrafficFacts {
     this.#onChange = onChange;
   }
 
-  get(request: TrafficRequest): TrafficNow | undefined {
+  get(request: ProjectRequest): TrafficNow | undefined {
     const { folder, question, source } = request;
     if (source === "off") return undefined;
     const key = JSON.stringify([folder, source === "service" ? question : undefined]);
@@ -56,11 +56,11 @@ export class TrafficFacts {
       this.#pending.add(key);
       this.#clock.after(ASK_AFTER_MS, () => void this.#fill(key, request), { isBackground: true });
     }
-    // What is older is better than nothing while it is asked for again.
+    // The older is better than nothing while it is asked for again.
     return kept?.traffic && { traffic: kept.traffic, nowMs: this.#clock.nowMs() };
   }
 
-  async #fill(key: string, { folder, directory, question, source }: TrafficRequest): Promise<void> {
+  async #fill(key: string, { folder, directory, question, source }: ProjectRequest): Promise<void> {
     const ofService =
       source === "service" && question !== undefined ? await this.#ofService(folder, question) : undefined;
     const traffic = ofService ?? this.#ofDevelopment(directory);

@@ -150,10 +150,10 @@ async function withTraffic(context: Context, reports: readonly Report[], days: n
     const { path, text, problems } = report;
     const isConfig = path !== undefined && basename(path) === CONFIG_FILE && report.configName === undefined;
     const { root } = parseJson(isConfig ? text : "");
-    const found = isConfig
+    const ofTraffic = isConfig
       ? await trafficWarnings(context, { root, directory: diskDirectory(dirname(path)), days })
       : [];
-    all.push({ ...report, problems: [...problems, ...found].sort((a, b) => a.span.start - b.span.start) });
+    all.push({ ...report, problems: [...problems, ...ofTraffic].sort((a, b) => a.span.start - b.span.start) });
   }
   return all;
 }

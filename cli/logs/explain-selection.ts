@@ -62,8 +62,8 @@ async function explainByNames({ source, wanted, signal }: SelectionFacts): Promi
   const { query } = wanted;
   const { evidence } = source;
   const hasFields = typeof evidence === "function" && readFields(query).length > 0;
-  const known = hasFields ? await evidence(signal) : NOTHING_SEEN;
-  return nothingAmong(query, { known, near: await firstNear(source, query, { known, signal }) }, wanted);
+  const seen = hasFields ? await evidence(signal) : NOTHING_SEEN;
+  return nothingAmong(query, { seen, near: await firstNear(source, query, { seen, signal }) }, wanted);
 }
 
 /** Each is a question to the source. */
@@ -73,11 +73,11 @@ const MOST_TRIES = 6;
 async function firstNear(
   source: EntrySource,
   query: Query,
-  { known, signal }: { readonly known: SeenFields; readonly signal: AbortSignal },
+  { seen, signal }: { readonly seen: SeenFields; readonly signal: AbortSignal },
 ): Promise<FoundNear | undefined> {
   if (source.count === undefined) return undefined;
-  const meant = reasonsFor(query, known).flatMap((reason) => reason.meant ?? []);
-  const tries = [...meantQueries(query, known.names), ...meant, ...nearQueries(query)];
+  const meant = reasonsFor(query, seen).flatMap((reason) => reason.meant ?? []);
+  const tries = [...meantQueries(query, seen.names), ...meant, ...nearQueries(query)];
   for (const { term, source: text } of tries.slice(0, MOST_TRIES)) {
     const parsed = parseQuery(text);
     const count = parsed.ok ? await source.count(parsed.value, signal) : 0;

@@ -245,19 +245,18 @@ export interface FoundNear {
 
 interface Evidence {
   /** The fields that entries have; none if the source does not know them. */
-  readonly known: SeenFields;
+  readonly seen: SeenFields;
   readonly near?: FoundNear | undefined;
 }
 
 /** The same line if the entries were not read here. */
-export function nothingAmong(query: Query, { known, near }: Evidence, wanted: Wanted): string {
-  const { names } = known;
-  const seen = new Set(names);
-  const doubts = reasonsFor(query, known);
+export function nothingAmong(query: Query, { seen, near }: Evidence, wanted: Wanted): string {
+  const { names } = seen;
+  const doubts = reasonsFor(query, seen);
   const abouts = doubts.map(({ about }) => about);
   const absent = readFields(query).filter(({ name }) => !isSeen(name, names) && !abouts.includes(name));
   const reasons = sentences(doubts, near?.term);
-  if (names.length > 0) reasons.push(...absentFields(absent, seen, "no entry", near !== undefined));
+  if (names.length > 0) reasons.push(...absentFields(absent, new Set(names), "no entry", near !== undefined));
   if (near !== undefined) reasons.push(`${near.term} finds ${near.count.toLocaleString("en")}`);
   else if (names.length === 0 && reasons.length === 0) reasons.push(...wholeTexts(query));
   return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");

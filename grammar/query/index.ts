@@ -59,7 +59,6 @@ export {
   NOTHING_SEEN,
   nameInQuery,
   type SeenFields,
-  type SeenValues,
   seenFields,
   seenInService,
 } from "./seen-fields.ts";

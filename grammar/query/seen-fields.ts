@@ -17,7 +17,7 @@ export interface SeenFields {
   readonly among?: (count: string) => string;
 }
 
-/** What a field was seen to hold. */
+/** The values that a field was seen to hold. */
 export interface SeenValues {
   /** In how many entries it holds one of `types`. Null has no type, and that of a list is that of its elements. */
   readonly count: number;
@@ -73,7 +73,7 @@ export interface DiscoveredValues {
 /** The fields that a log service has discovered in its events. */
 export function seenInService(fields: readonly DiscoveredValues[]): SeenFields {
   const values = new Map<string, CountedValues>();
-  // Of a list that was cut off, rare types of a field may be missing.
+  // If the list was cut off, rare types of a field may be missing.
   for (const { name, type, count } of fields.length < MAX_NAMES ? fields : []) {
     const seen = values.get(name) ?? { count: 0, types: new Set() };
     values.set(name, seen);

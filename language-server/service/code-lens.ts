@@ -5,7 +5,7 @@ import { memberOf, type Node } from "../../schema/json.ts";
 import type { SectionEntry, ToolDocument } from "./document.ts";
 import { sampleOf } from "./routes.ts";
 import { SHOW_TRAFFIC } from "./show-traffic.ts";
-import { hitsText, pageOf, queryOfRule, queryOfStage, stageText, type TrafficNow } from "./traffic.ts";
+import { hitsText, queryOfRule, queryOfStage, stageText, type TrafficNow, trafficPage } from "./traffic.ts";
 
 /** The commands of a client; each takes one object. */
 export const CLIENT_COMMANDS = {
@@ -62,7 +62,7 @@ export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] 
   // An empty command: a client shows the words and does nothing.
   for (const { entry, fact } of routeFacts(document.routes())) add(entry.key.span, fact, "");
   for (const { key, text, query } of seen === undefined ? [] : trafficLenses(document, seen)) {
-    const page = pageOf(seen!.traffic, query);
+    const page = trafficPage(seen!.traffic, query);
     if (page !== undefined) add(key.span, text, SHOW_TRAFFIC, { page });
     else if (seen!.traffic.source === "development") add(key.span, text, logs, { query });
     else add(key.span, text, "");
@@ -72,7 +72,7 @@ export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] 
   );
 }
 
-/** What traffic says of each rule and stage, and the query of the events that it is of. */
+/** The words of traffic about each rule and stage, and the query of the events that it is of. */
 function trafficLenses(document: ToolDocument, seen: TrafficNow) {
   const byPattern = new Map(seen.traffic.rules.map((rule) => [rule.pattern, rule]));
   const rules = document

@@ -41,6 +41,9 @@ interface Formatting {
   readonly options: FormattingOptions;
 }
 
+const lensesOf = ({ document, project, client: { settings } }: Request) =>
+  settings.codeLens ? codeLens(document, trafficOf(document, project, settings)) : [];
+
 export function editingMethods(): readonly Method[] {
   const at = ({ document, params }: Request<At>) => document.offsetAt(params.position);
   return [
@@ -93,8 +96,7 @@ export function editingMethods(): readonly Method[] {
     {
       method: "textDocument/codeLens",
       capability: { codeLensProvider: {} },
-      answer: ({ document, project, client: { settings } }: Request) =>
-        settings.codeLens ? codeLens(document, trafficOf(document, project, settings)) : [],
+      answer: lensesOf,
     },
     {
       method: "textDocument/documentColor",

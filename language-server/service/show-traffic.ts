@@ -1,6 +1,6 @@
 import { Refusal } from "./method.ts";
 
-/** The command of a lens that shows the events behind it; a palette has no use for it. */
+/** The command of a lens that shows its events; a palette has no use for it. */
 export const SHOW_TRAFFIC = "tool.showTraffic";
 
 /** A page that the client is asked to show. */

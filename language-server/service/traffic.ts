@@ -10,7 +10,7 @@ export interface TrafficQuestion {
   readonly project: string;
 }
 
-/** What a log knows of the redirects, rewrites and stages of a tool.json. Plain data, which processes pass on. */
+/** The facts that a log has of the redirects, rewrites and stages of a tool.json. Plain data, which processes pass on. */
 export interface Traffic {
   readonly source: "service" | "development";
   /** How many days of responses it is of, at most those that were asked for. */
@@ -65,14 +65,14 @@ export const STAGES_QUERY =
   "message = response | stats count() as requests, first(timestamp) as first, last(timestamp) as last by stage, version, status";
 
 /** Rows of a table, each a value for each column. */
-export interface Rows {
+export interface TrafficRows {
   readonly columns: readonly { readonly name: string }[];
   readonly rows: readonly (readonly unknown[])[];
 }
 
 /** The traffic of the last `days` days, of the answers to the two queries. */
 export function trafficIn(
-  answers: { readonly rules: Rows; readonly stages: Rows; readonly fields: readonly DiscoveredValues[] },
+  answers: { readonly rules: TrafficRows; readonly stages: TrafficRows; readonly fields: readonly DiscoveredValues[] },
   { days, nowMs, page }: { readonly days: number; readonly nowMs: number; readonly page: string | undefined },
 ): Traffic {
   const rules = new Map<string, RuleTraffic>();
@@ -115,7 +115,7 @@ export function trafficIn(
   };
 }
 
-function* objectsOf({ columns, rows }: Rows): Generator<Readonly<Record<string, unknown>>> {
+function* objectsOf({ columns, rows }: TrafficRows): Generator<Readonly<Record<string, unknown>>> {
   for (const row of rows) yield Object.fromEntries(columns.map(({ name }, at) => [name, row[at]]));
 }
 
@@ -221,12 +221,12 @@ export function stageText(stage: string, { traffic, nowMs }: TrafficNow): string
   return `Version ${one.version}: ${percent} % errors in ${counted(one.requests, "request")} ${since}`;
 }
 
-/** The queries behind these texts, for a link to the events. */
+/** The queries of the events that these texts are about. */
 export const queryOfRule = (pattern: string) => `rule.pattern = "${pattern.replace(/["\\*]/g, "\\$&")}"`;
 export const queryOfStage = (stage: string) => `message = response and stage = ${JSON.stringify(stage)}`;
 
 /** The address of a query in the web UI, over the days that were looked at. */
-export function pageOf({ page }: Traffic, query: string): string | undefined {
+export function trafficPage({ page }: Traffic, query: string): string | undefined {
   return page === undefined ? undefined : `${page}?${new URLSearchParams({ query, last: `${TRAFFIC_DAYS}d` })}`;
 }
 

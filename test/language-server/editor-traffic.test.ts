@@ -1,4 +1,4 @@
-// What a log knows of rules, stages and fields: asked late and once, by a credential of that very origin, and shown as lenses and
+// The traffic of rules, stages and fields, as a log knows it: asked late and once, by a credential of that very origin, and shown as lenses and
 // as warnings of tool validate.
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
@@ -14,13 +14,14 @@ import { DEFAULT_SETTINGS, diagnose, readSettings, type Traffic } from "../../la
 import {
   agoText,
   developmentTraffic,
-  type Rows,
   RULES_QUERY,
   STAGES_QUERY,
+  type TrafficRows,
   trafficIn,
   trafficQuestionOf,
 } from "../../language-server/service/traffic.ts";
 import { TrafficFacts } from "../../language-server/traffic-facts.ts";
+import { pathOf } from "../../logservice/address/page.ts";
 import { parseJson } from "../../schema/json.ts";
 import { tool } from "../support/cli.ts";
 import { documentOf, projectOf } from "../support/editor.ts";
@@ -48,8 +49,8 @@ const entryOf = ({ ago, pattern, status = 301, stage = "production", version = "
   fields: { status, stage, version, ...(pattern !== undefined && { rule: { kind: "redirect", pattern } }) },
 });
 
-/** What the stages of a query give of the entries, as a log service answers it. */
-function rowsOf(query: string, entries: readonly Entry[]): Rows {
+/** The table that the stages of a query give of the entries, as a log service answers it. */
+function rowsOf(query: string, entries: readonly Entry[]): TrafficRows {
   const parsed = parsePipeline(query);
   if (!parsed.ok) throw new Error(query);
   const range = { fromMs: NOW - 30 * DAY, toMs: NOW };
@@ -167,7 +168,7 @@ t.test("how long ago, and which service", (t) => {
 
 t.test("a service is asked late, once for all rules, and again after five minutes", async (t) => {
   const clock = new TestClock(NOW);
-  const asked: string[] = [];
+  const projects: string[] = [];
   let changes = 0;
   let answer: () => Promise<Traffic> = async () => trafficOf();
   let reads = 0;
@@ -175,7 +176,7 @@ t.test("a service is asked late, once for all rules, and again after five minute
     clock,
     onChange: () => changes++,
     ask: ({ question }) => {
-      asked.push(question.project);
+      projects.push(question.project);
       return answer();
     },
   });
@@ -193,18 +194,18 @@ t.test("a service is asked late, once for all rules, and again after five minute
     facts.get({ folder: "file:///a/", directory, question, source });
 
   for (let keystroke = 0; keystroke < 1_000; keystroke++) t.equal(get(), undefined) || t.bailout();
-  t.strictSame([asked.length, reads], [0, 0], "nothing is asked or read on a keystroke");
+  t.strictSame([projects.length, reads], [0, 0], "nothing is asked or read on a keystroke");
   await clock.advance(1_000);
-  t.strictSame([asked, changes, reads], [["shop"], 1, 0]);
+  t.strictSame([projects, changes, reads], [["shop"], 1, 0]);
   t.equal(get()?.traffic.rules.length, 2);
   await clock.advance(4 * 60_000);
   t.ok(get());
   await clock.advance(2_000);
-  t.equal(asked.length, 1, "kept");
+  t.equal(projects.length, 1, "kept");
   await clock.advance(60_000);
   t.ok(get(), "the older is shown while it is asked for again");
   await clock.advance(1_000);
-  t.strictSame([asked.length, changes], [2, 1], "the same traffic changes nothing");
+  t.strictSame([projects.length, changes], [2, 1], "the same traffic changes nothing");
 
   // Nobody is signed in, the workspace is not trusted, or there is no network: the development log.
   answer = async () => {
@@ -213,19 +214,19 @@ t.test("a service is asked late, once for all rules, and again after five minute
   await clock.advance(5 * 60_000);
   get();
   await clock.advance(1_000);
-  t.strictSame([asked.length, changes, reads, get()?.traffic.source], [3, 2, 1, "development"]);
+  t.strictSame([projects.length, changes, reads, get()?.traffic.source], [3, 2, 1, "development"]);
   answer = () => new Promise(() => {});
   await clock.advance(60_000);
   get();
   await clock.advance(21_000);
-  t.strictSame([asked.length, reads], [4, 2], "one that never answers is given up");
+  t.strictSame([projects.length, reads], [4, 2], "one that never answers is given up");
 
   get("development");
   await clock.advance(1_000);
-  t.strictSame([asked.length, reads], [4, 3], "without consent no service is asked");
+  t.strictSame([projects.length, reads], [4, 3], "without consent no service is asked");
   t.equal(get("off"), undefined);
   await clock.advance(10 * 60_000);
-  t.strictSame([asked.length, reads], [4, 3], "off");
+  t.strictSame([projects.length, reads], [4, 3], "off");
 });
 
 t.test("the fields of the service decide what a query can find", (t) => {
@@ -294,15 +295,16 @@ t.test("the command asks the service of a file, by a credential of its very orig
   const redirects = Object.fromEntries(Object.keys(rules).map((key) => [key, { location: "/", status: 301 }]));
   const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "shop", redirects, logs: { service: url } }, null, 2) });
   const question = JSON.stringify({ kind: "traffic", service: url, project: "shop" });
-  const asked = [
+  const all = [
     "/aggregate exists rule.pattern Bearer lgs_secretone",
     "/aggregate message = response Bearer lgs_secretone",
     "/get_discovered_fields Bearer lgs_secretone",
   ];
 
   const looked = await tool(["lsp", "--look-up"], { stdin: question, env });
-  t.match(JSON.parse(looked.stdout), { source: "service", days: 30, page: `${url}/t/acme/p/shop/events` });
-  t.strictSame(questions.splice(0).sort(), asked, "1,000 rules are one question");
+  const page = `${url}${pathOf({ kind: "project", team: "acme", project: "shop", section: "events" })}`;
+  t.match(JSON.parse(looked.stdout), { source: "service", days: 30, page });
+  t.strictSame(questions.splice(0).sort(), all, "1,000 rules are one question");
 
   // A token that is not for this origin goes nowhere.
   const other = { TOOL_LOGS_TOKEN: "lgs_other", TOOL_LOGS_URL: "https://logs.example.com" };
@@ -310,8 +312,8 @@ t.test("the command asks the service of a file, by a credential of its very orig
   t.match(refused, { code: 1, stdout: "", stderr: /there is no token|needs a token/ });
   t.strictSame(questions, []);
 
-  const found = await tool(["validate", "--traffic", "30d", "--format", "json"], { cwd, env });
-  const { problems } = JSON.parse(found.stdout) as { problems: { code: string; message: string; line: number }[] };
+  const report = await tool(["validate", "--traffic", "30d", "--format", "json"], { cwd, env });
+  const { problems } = JSON.parse(report.stdout) as { problems: { code: string; message: string; line: number }[] };
   const ofTraffic = problems
     .filter(({ code }) => /hit$/.test(code))
     .map(({ code, message, line }) => [code, line, message]);
@@ -320,7 +322,7 @@ t.test("the command asks the service of a file, by a credential of its very orig
     ["config/no-hit", 12, "no request hit this rule in 30 days: remove it if nobody needs it any more"],
     ["config/no-hit", 16, "no request hit this rule in 30 days: remove it if nobody needs it any more"],
   ]);
-  t.strictSame(questions.splice(0).sort(), asked);
+  t.strictSame(questions.splice(0).sort(), all);
 
   const unknown = await tool(["validate", "--traffic", "30d"], { cwd });
   t.match(unknown.stderr, /^the traffic is not known: the log service needs a token\n {2}sign in: tool team login/);

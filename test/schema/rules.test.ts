@@ -33,7 +33,7 @@ function codesOfSources(): Map<string, string> {
       }
     }
   }
-  // What a log knows of the rules is no problem of the text.
+  // Warnings of --traffic are no problems of the text.
   const ofTraffic = readFileSync(join(root, "cli/rule-traffic.ts"), "utf8");
   for (const [, code] of ofTraffic.matchAll(/"(config\/[a-z-]+)"/g)) codes.set(code!, "cli/rule-traffic.ts");
   // dialect.ts makes these of the keys that are dropped.

@@ -459,7 +459,7 @@ t.test("what was found need not satisfy every condition", async (t) => {
 t.test("what is said of fields that are known by their names", async (t) => {
   const period = { nowMs: NOW_MS, sinceMs: NOW_MS - 3_600_000, untilMs: undefined };
   const say = (source: string, names: readonly string[]) =>
-    nothingAmong(queryOf(source), { known: { ...NOTHING_SEEN, names } }, { ...period, query: queryOf(source) });
+    nothingAmong(queryOf(source), { seen: { ...NOTHING_SEEN, names } }, { ...period, query: queryOf(source) });
   const head = "no entry found since 2025-06-30T11:30:00Z";
   t.equal(say("statsu = 500", ["status", "path"]), `${head}; no entry has statsu; did you mean status?`);
   t.equal(say("status_code = 500", ["status"]), `${head}; no entry has status_code; did you mean status?`);
