@@ -354,7 +354,7 @@ export const TABLE = {
     flags: {
       "--stdio": "Communicate over stdin and stdout",
       "--node-ipc": "Communicate over the IPC channel of a parent Node process",
-      "--look-up": "Answer one question of an editor about the AWS account: JSON on stdin and stdout",
+      "--look-up": "Answer one question of an editor about the cloud or the log: JSON on stdin and stdout",
       "--clientProcessId <id>": "Exit when process <id> exits; editors set this",
     },
     examples: ["lsp --stdio"],

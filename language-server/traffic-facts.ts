@@ -39,6 +39,8 @@ export class TrafficFacts {
   readonly #onChange: () => void;
   readonly #kept = new Map<string, { readonly traffic: Traffic | undefined; readonly untilMs: number }>();
   readonly #pending = new Set<string>();
+  /** The key of the last question about each folder: an address that is being typed is another one with each keystroke. */
+  readonly #latest = new Map<string, string>();
 
   constructor({ ask, clock, onChange }: TrafficFactsParts) {
     this.#ask = ask;
@@ -50,6 +52,7 @@ export class TrafficFacts {
     const { folder, question, source } = request;
     if (source === "off") return undefined;
     const key = JSON.stringify([folder, source === "service" ? question : undefined]);
+    this.#latest.set(folder, key);
     const kept = this.#kept.get(key);
     const isFresh = kept !== undefined && this.#clock.monotonicMs() < kept.untilMs;
     if (!isFresh && !this.#pending.has(key)) {
@@ -61,6 +64,11 @@ export class TrafficFacts {
   }
 
   async #fill(key: string, { folder, directory, question, source }: ProjectRequest): Promise<void> {
+    if (this.#latest.get(folder) !== key) {
+      this.#pending.delete(key);
+      this.#kept.delete(key);
+      return;
+    }
     const ofService =
       source === "service" && question !== undefined ? await this.#ofService(folder, question) : undefined;
     const traffic = ofService ?? this.#ofDevelopment(directory);

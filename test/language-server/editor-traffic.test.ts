@@ -221,12 +221,20 @@ t.test("a service is asked late, once for all rules, and again after five minute
   await clock.advance(21_000);
   t.strictSame([projects.length, reads], [4, 2], "one that never answers is given up");
 
+  // Each keystroke in the address of the service is another question.
+  answer = async () => trafficOf();
+  projects.length = 0;
+  for (const project of ["a", "ap", "app"])
+    facts.get({ folder: "file:///a/", directory, question: { ...question, project }, source: "service" });
+  await clock.advance(1_000);
+  t.strictSame(projects, ["app"], "only the last of them is asked");
+
   get("development");
   await clock.advance(1_000);
-  t.strictSame([projects.length, reads], [4, 3], "without consent no service is asked");
+  t.strictSame([projects.length, reads], [1, 3], "without consent no service is asked");
   t.equal(get("off"), undefined);
   await clock.advance(10 * 60_000);
-  t.strictSame([projects.length, reads], [4, 3], "off");
+  t.strictSame([projects.length, reads], [1, 3], "off");
 });
 
 t.test("the fields of the service decide what a query can find", (t) => {
