@@ -376,10 +376,12 @@ t.test("a rule that was hit and is never reached now", async (t) => {
   t.strictSame(await trafficWarnings(context, { root: parseJson(none).root, directory, days: 7 }), []);
 });
 
-t.test("an editor shows the lenses when the log was read, and the page when it is asked to", async (t) => {
+t.test("an editor shows the lenses of the development log, those of the service by consent, and a page", async (t) => {
+  const { url, questions, env } = await startService(t, 2);
+  const config = CONFIG.replace('"name": "shop",', `"name": "shop", "logs": { "service": "${url}" },`);
   const lines = RESPONSES.map((one) => JSON.stringify(entryOf(one))).join("\n");
-  const folder = t.testdir({ "tool.json": CONFIG, ".tool": { "development.ndjson": `${lines}\n` } });
-  const client = startLsp({ answers: { "window/showDocument": { success: true } } });
+  const folder = t.testdir({ "tool.json": config, ".tool": { "development.ndjson": `${lines}\n` } });
+  const client = startLsp({ env, answers: { "window/showDocument": { success: true } } });
   try {
     await client.initialize({
       capabilities: {
@@ -388,7 +390,7 @@ t.test("an editor shows the lenses when the log was read, and the page when it i
       },
     });
     const uri = `file://${folder}/tool.json`;
-    client.open(uri, CONFIG);
+    client.open(uri, config);
     const titles = async () => {
       const { result } = await client.request("textDocument/codeLens", { textDocument: { uri } });
       return (result as { command: { title: string } }[]).map(({ command }) => command.title);
@@ -399,6 +401,10 @@ t.test("an editor shows the lenses when the log was read, and the page when it i
     );
     await client.receive("workspace/codeLens/refresh");
     await until("the hits", async () => (await titles()).some((title) => /^3 hits in development/.test(title)));
+    t.strictSame(questions, [], "without the setting no service is asked");
+    client.notify("workspace/didChangeConfiguration", { settings: { tool: { traffic: { source: "service" } } } });
+    await until("the hits of the service", async () => (await titles()).includes("No hit in 30 days"));
+    t.equal(questions.length, 3, "asked once");
     const show = (page: string) =>
       client.request("workspace/executeCommand", { command: "tool.showTraffic", arguments: [{ page }] });
     t.equal((await show(PAGE)).result, null);
