@@ -82,11 +82,19 @@ function trafficLenses(document: ToolDocument, seen: TrafficNow) {
       const text = hitsText(byPattern.get(key.value), seen);
       return text === undefined ? [] : [{ key, text, query: queryOfRule(key.value) }];
     });
-  const stages = document.stages().flatMap(({ key }) => {
-    const text = stageText(key.value, seen);
+  const stages = document.stages().flatMap(({ key, value }) => {
+    const text = stageText(key.value, seen, addressOf(value));
     return text === undefined ? [] : [{ key, text, query: queryOfStage(key.value) }];
   });
   return [...rules, ...stages];
+}
+
+/** The address of a stage with a domain of its own. */
+function addressOf(stage: Node | undefined): string | undefined {
+  const domain = memberOf(stage, "domain")?.value;
+  const path = memberOf(stage, "path")?.value;
+  if (domain?.type !== "string" || domain.value === "") return undefined;
+  return `https://${domain.value}${path?.type === "string" ? `/${path.value.replace(/^\/+/, "")}` : ""}`;
 }
 
 const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"]);

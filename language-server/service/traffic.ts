@@ -210,15 +210,20 @@ export function hitsText(rule: RuleTraffic | undefined, { traffic, nowMs }: Traf
   return `${counted(rule.hitsThisWeek, "hit")} this week, ${numberText(rule.hitsLastWeek)} last week, ${last}`;
 }
 
-/** The version of a stage and how it does, in words; undefined if nothing is known of it. */
-export function stageText(stage: string, { traffic, nowMs }: TrafficNow): string | undefined {
+/** The version of a stage, at its address if it has one, and how it does, in words; undefined if nothing is known of it. */
+export function stageText(
+  stage: string,
+  { traffic, nowMs }: TrafficNow,
+  address: string | undefined,
+): string | undefined {
   const one = traffic.stages.find((other) => other.stage === stage);
   if (one === undefined) return undefined;
   const share = (100 * one.errors) / one.requests;
   // Few errors are not none.
   const percent = one.errors === 0 ? "0" : share < 0.1 ? "less than 0.1" : share.toFixed(1).replace(/\.0$/, "");
-  const since = `since its first ${agoText(one.sinceMs, nowMs)}`;
-  return `Version ${one.version}: ${percent} % errors in ${counted(one.requests, "request")} ${since}`;
+  const place = address === undefined ? "" : ` at ${address}`;
+  const requests = counted(one.requests, "request");
+  return `Version ${one.version}${place}, first seen ${agoText(one.sinceMs, nowMs)}: ${percent} % errors in ${requests}`;
 }
 
 /** The queries of the events that these texts are about. */

@@ -110,7 +110,7 @@ t.test("the traffic of rules and stages, above their lines", async (t) => {
     [5, "No hit in 30 days", "tool.showTraffic", link('rule.pattern = "/dead"')],
     [
       7,
-      "Version 7: 33.3 % errors in 3 requests since its first 3 days ago",
+      "Version 7 at https://example.com, first seen 3 days ago: 33.3 % errors in 3 requests",
       "tool.showTraffic",
       link('message = response and stage = "production"'),
     ],
