@@ -49,8 +49,10 @@ export class TrafficFacts {
   }
 
   get(request: ProjectRequest): TrafficNow | undefined {
-    const { folder, question, source } = request;
-    if (source === "off") return undefined;
+    const { folder, directory, question, source } = request;
+    const canAsk = source === "service" && question !== undefined && this.#ask !== undefined;
+    // In a browser there is neither.
+    if (source === "off" || (!canAsk && directory?.readEnd === undefined)) return undefined;
     const key = JSON.stringify([folder, source === "service" ? question : undefined]);
     this.#latest.set(folder, key);
     const kept = this.#kept.get(key);

@@ -176,6 +176,7 @@ export function trafficQuestionOf(root: Node | undefined): TrafficQuestion | und
   const text = (node: Node | undefined) => (node?.type === "string" ? node.value : undefined);
   const logs = memberOf(root, "logs")?.value;
   const service = text(memberOf(logs, "service")?.value) ?? "";
+  if (service === "") return undefined;
   const url = URL.canParse(service) ? new URL(service) : undefined;
   if (url === undefined || (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))))
     return undefined;
