@@ -38,7 +38,7 @@ function ProblemLine({ text, problem, onFix }: ProblemLineProps) {
         {problem.hint !== undefined && (
           <span class="query-hint">
             {" "}
-            <Text text={`${sentence(problem.hint)}.`} />
+            <Text text={ended(sentence(problem.hint))} />
           </span>
         )}
       </span>
@@ -56,6 +56,9 @@ function ProblemLine({ text, problem, onFix }: ProblemLineProps) {
     </p>
   );
 }
+
+/** A question has its end. */
+const ended = (text: string) => (text.endsWith("?") ? text : `${text}.`);
 
 /** A text with the edits of a fix made. */
 function fixedText(text: string, { edits }: Fix): string {
