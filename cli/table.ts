@@ -325,6 +325,7 @@ export const TABLE = {
       "--fix": "Migrate the older dialect and apply safe fixes",
       "--strict": "Treat warnings as errors",
       "--ignore <rule...>": "Leave out warnings of a rule, such as config/secret or query/*",
+      "--traffic <duration>": "Warn of redirects that no request hit for so long, such as 30d",
     },
     examples: [
       "validate",
@@ -335,6 +336,7 @@ export const TABLE = {
       "validate --format gitlab > gl-code-quality-report.json",
       "validate --format sarif > problems.sarif",
       "validate --ignore config/secret",
+      "validate --traffic 30d",
       "validate - < tool.json",
     ],
   },
@@ -352,7 +354,7 @@ export const TABLE = {
     flags: {
       "--stdio": "Communicate over stdin and stdout",
       "--node-ipc": "Communicate over the IPC channel of a parent Node process",
-      "--look-up": "Answer one question of an editor about the AWS account: JSON on stdin and stdout",
+      "--look-up": "Answer one question of an editor about the cloud or the log: JSON on stdin and stdout",
       "--clientProcessId <id>": "Exit when process <id> exits; editors set this",
     },
     examples: ["lsp --stdio"],

@@ -10,6 +10,8 @@ export interface ClientFeatures {
   readonly refreshesDiagnostics: boolean;
   readonly refreshesHints: boolean;
   readonly refreshesLenses: boolean;
+  /** Whether it can be asked to show a page of the web. */
+  readonly showsPages: boolean;
   /** Whether the server asks it for settings; otherwise it sends them. */
   readonly asksSettings: boolean;
   /** The features that the server may register after the answer to `initialize`. */
@@ -34,7 +36,7 @@ export function readClient(
   }: { documentation?: string | undefined; runsTool?: boolean; hintsPro?: boolean },
 ): ClientFeatures {
   const { capabilities = {}, initializationOptions } = params;
-  const { textDocument, workspace } = capabilities;
+  const { textDocument, workspace, window } = capabilities;
   const item = textDocument?.completion?.completionItem;
   const ownDocumentation: unknown = initializationOptions?.documentation;
   return {
@@ -52,6 +54,7 @@ export function readClient(
     refreshesDiagnostics: workspace?.diagnostics?.refreshSupport === true,
     refreshesHints: workspace?.inlayHint?.refreshSupport === true,
     refreshesLenses: workspace?.codeLens?.refreshSupport === true,
+    showsPages: window?.showDocument?.support === true,
     asksSettings: workspace?.configuration === true,
     registersSettings: workspace?.didChangeConfiguration?.dynamicRegistration === true,
     registersWatchers: workspace?.didChangeWatchedFiles?.dynamicRegistration === true,

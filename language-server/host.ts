@@ -1,7 +1,7 @@
 import type { Connection, ResponseError } from "vscode-languageserver";
 import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory, Profiles } from "../schema/index.ts";
-import type { CloudName, CloudQuestion, ToolRun } from "./service/index.ts";
+import type { CloudName, CloudQuestion, ToolRun, Traffic, TrafficQuestion } from "./service/index.ts";
 
 /** The services that a Node process, a Node thread and a browser worker each provide in their own way. */
 export interface Host {
@@ -18,6 +18,8 @@ export interface Host {
   nextTurn(): Promise<void>;
   /** Absent if no account can be asked. Only called if the user agreed to it by a setting. */
   readonly lookUp?: LookUp | undefined;
+  /** Absent if no log service can be asked. Only called for a project that the user trusts. */
+  readonly askTraffic?: AskTraffic | undefined;
   /** Runs the program `tool`; undefined as a member if no process can be started, as a result if the user decided against. */
   readonly runTool?: RunTool | undefined;
 }
@@ -27,6 +29,15 @@ export type LookUp = (
   request: { readonly folder: string; readonly question: CloudQuestion },
   signal: AbortSignal,
 ) => Promise<readonly CloudName[]>;
+
+/**
+ * Asks the log service of a project, with a credential of its very origin; rejects if there is none, or no network. An address
+ * in a file is no reason to send a credential of another one.
+ */
+export type AskTraffic = (
+  request: { readonly folder: string; readonly question: TrafficQuestion },
+  signal: AbortSignal,
+) => Promise<Traffic>;
 
 export type RunTool = (run: ToolRun) => Promise<RunResult | undefined>;
 

@@ -10,7 +10,7 @@ import {
   ResponseError,
 } from "vscode-languageserver/node";
 import { systemClock } from "../grammar/units/clock.ts";
-import type { LookUp, RunTool } from "./host.ts";
+import type { AskTraffic, LookUp, RunTool } from "./host.ts";
 import { directoryOf } from "./node-directory.ts";
 import { onLostFraming } from "./node-framing.ts";
 import { machineProfiles } from "./node-profiles.ts";
@@ -25,6 +25,8 @@ export interface NodeOptions extends LanguageServerOptions {
   readonly runTool?: RunTool;
   /** Asks the AWS account of a project's credentials, if the user has agreed to it. */
   readonly lookUp?: LookUp;
+  /** Asks the log service of a project. */
+  readonly askTraffic?: AskTraffic;
 }
 
 /**
@@ -46,6 +48,7 @@ export function serve(options: NodeOptions): Promise<never> {
     nextTurn: () => new Promise<void>((resolve) => setImmediate(resolve)),
     runTool: options.runTool,
     lookUp: options.lookUp,
+    askTraffic: options.askTraffic,
   };
   startServer(host, options);
   return new Promise(() => {});

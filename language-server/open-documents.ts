@@ -5,6 +5,7 @@ import { CloudNames } from "./cloud-names.ts";
 import type { Host } from "./host.ts";
 import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
 import { type DocumentKind, documentKindOf, type Project, ToolDocument } from "./service/index.ts";
+import { TrafficFacts } from "./traffic-facts.ts";
 
 /** The texts that the client has open, as the features see them, and the projects that they belong to. */
 export class OpenDocuments {
@@ -12,10 +13,13 @@ export class OpenDocuments {
   readonly #clock: Clock;
   readonly #profiles: Host["profiles"];
   readonly #cloud: CloudNames;
+  readonly #traffic: TrafficFacts;
   readonly #open = new Map<string, OpenText>();
   readonly #projects = new Map<string, ProjectFolder>();
 
-  constructor({ directoryOf, clock, profiles, lookUp }: Pick<Host, "directoryOf" | "clock" | "profiles" | "lookUp">) {
+  /** `onTraffic` is called when the traffic of a project has become known, or another. */
+  constructor({ directoryOf, clock, profiles, lookUp, askTraffic }: DocumentsHost, onTraffic: () => void = () => {}) {
+    this.#traffic = new TrafficFacts({ ask: askTraffic, clock, onChange: onTraffic });
     this.#cloud = new CloudNames({ lookUp, clock });
     this.#profiles = profiles;
     this.#clock = clock;
@@ -75,6 +79,7 @@ export class OpenDocuments {
         clock: this.#clock,
         profiles: this.#profiles,
         cloud: this.#cloud,
+        traffic: this.#traffic,
       });
       this.#projects.set(folder, project);
     }
@@ -110,6 +115,8 @@ export class OpenDocuments {
     return projectFolderOf(uri, this.#directoryOf);
   }
 }
+
+type DocumentsHost = Pick<Host, "directoryOf" | "clock" | "profiles" | "lookUp" | "askTraffic">;
 
 interface ProjectDocument {
   readonly document: ToolDocument;

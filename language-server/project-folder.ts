@@ -2,7 +2,17 @@ import type { Clock } from "../grammar/units/clock.ts";
 import type { Directory, Profiles } from "../schema/index.ts";
 import type { CloudNames } from "./cloud-names.ts";
 import type { Host } from "./host.ts";
-import { type CloudAnswer, type CloudQuestion, type Project, type ProjectFile, ToolDocument } from "./service/index.ts";
+import {
+  type CloudAnswer,
+  type CloudQuestion,
+  type EditorSettings,
+  type Project,
+  type ProjectFile,
+  ToolDocument,
+  type TrafficNow,
+  type TrafficQuestion,
+} from "./service/index.ts";
+import type { TrafficFacts } from "./traffic-facts.ts";
 
 /** How long what was read of a project's file is reused, unless a client that watches files reports a change. */
 const FILES_TTL_MS = 2000;
@@ -32,6 +42,7 @@ interface ProjectFolderParts {
   readonly clock: Clock;
   readonly profiles: Host["profiles"];
   readonly cloud: CloudNames;
+  readonly traffic: TrafficFacts;
 }
 
 /** A project's folder. What was seen is believed for a moment: a keystroke must not read the disk again. */
@@ -42,14 +53,18 @@ export class ProjectFolder implements Project {
   readonly #clock: Clock;
   readonly #profiles: Host["profiles"];
   readonly #cloud: CloudNames;
+  readonly #traffic: TrafficFacts;
+  readonly #source: Directory | undefined;
   readonly #seen = new Map<string, { readonly at: number; readonly value: unknown }>();
 
-  constructor({ uri, directory, openConfig, clock, profiles, cloud }: ProjectFolderParts) {
+  constructor({ uri, directory, openConfig, clock, profiles, cloud, traffic }: ProjectFolderParts) {
     this.uri = uri;
     this.#clock = clock;
     this.#openConfig = openConfig;
     this.#profiles = profiles;
     this.#cloud = cloud;
+    this.#traffic = traffic;
+    this.#source = directory;
     if (directory === undefined) return;
     this.directory = {
       kind: (path) => this.#once(`kind ${path}`, () => directory.kind(path)),
@@ -69,6 +84,10 @@ export class ProjectFolder implements Project {
 
   cloudNames(question: CloudQuestion): CloudAnswer {
     return this.#cloud.get(this.uri, question);
+  }
+
+  traffic(question: TrafficQuestion | undefined, source: EditorSettings["traffic"]): TrafficNow | undefined {
+    return this.#traffic.get({ folder: this.uri, directory: this.#source, question, source });
   }
 
   config(): ToolDocument | undefined {

@@ -16,6 +16,7 @@ import type { Host } from "./host.ts";
 import { OpenDocuments } from "./open-documents.ts";
 import {
   type EditorSettings,
+  isPage,
   type Method,
   type Move,
   methods,
@@ -61,7 +62,7 @@ class Server {
     this.#host = host;
     this.#options = options;
     this.#client = readClient({}, {});
-    this.#documents = new OpenDocuments(host);
+    this.#documents = new OpenDocuments(host, () => this.#trafficChanged());
     this.#diagnostics = new Diagnostics({
       host,
       documents: this.#documents,
@@ -183,6 +184,7 @@ class Server {
   async #answerWorkspace({ method, isEdit, answer }: WorkspaceMethod, params: never): Promise<unknown> {
     try {
       const result = answer(params, this.#documents.configs(this.#folders));
+      if (isPage(result)) return this.#showPage(result.page);
       if (!isEdit) return result;
       if (isMove(result)) return this.#move(result);
       await this.#host.connection.workspace.applyEdit(result as ApplyWorkspaceEditParams);
@@ -241,6 +243,14 @@ class Server {
     return result?.applied !== false;
   }
 
+  /** Not waited for: some clients answer once the page is closed, others never. */
+  #showPage(uri: string): null {
+    const say = () => this.#show(MESSAGE_TYPE.information, uri);
+    if (!this.#client.showsPages) say();
+    else this.#host.connection.sendRequest("window/showDocument", { uri, external: true }).catch(say);
+    return null;
+  }
+
   #failed(method: string, error: unknown): null {
     if (error instanceof Refusal) throw error;
     this.#log(`${method} failed`, error);
@@ -268,7 +278,14 @@ class Server {
       this.#host.connection.sendRequest("workspace/codeLens/refresh").catch(() => {});
     }
     const isOther = JSON.stringify(settings.severity) !== JSON.stringify(before.severity);
+    if (settings.traffic !== before.traffic) this.#trafficChanged();
     if (settings.diagnostics !== before.diagnostics || isOther) this.#filesChanged();
+  }
+
+  /** Lenses say how often rules were hit, and queries are checked by the fields of the log. */
+  #trafficChanged(): void {
+    if (this.#client.refreshesLenses) this.#host.connection.sendRequest("workspace/codeLens/refresh").catch(() => {});
+    this.#diagnostics.allChanged();
   }
 
   #filesChanged(): void {

@@ -9,6 +9,7 @@ import { checkFunction } from "./checks/function.ts";
 import { checkHeaders } from "./checks/headers.ts";
 import { checkIgnoreFile } from "./checks/ignore-file.ts";
 import { checkInject } from "./checks/inject.ts";
+import { checkLogDelivery } from "./checks/logs.ts";
 import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
 import { checkRegions } from "./checks/regions.ts";
@@ -26,7 +27,7 @@ import { checkTags } from "./checks/tags.ts";
 import { checkVariablesSize } from "./checks/variables-size.ts";
 import { checkEffects } from "./checks/without-effect.ts";
 import type { Config } from "./config.generated.ts";
-import { developmentLogOf } from "./development-log.ts";
+import { developmentLogOf, type LogFacts } from "./development-log.ts";
 import { checkDialect } from "./dialect.ts";
 import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
@@ -41,6 +42,8 @@ import { withSoundFixes } from "./sound-fixes.ts";
 export interface ConfigCheckOptions {
   /** The project's files, for a file named tool.json. Without it only the text is checked. */
   readonly directory?: Directory;
+  /** The fields of the app's log; by default those of the development log in the directory. */
+  readonly log?: LogFacts;
   /** The result of `parseJson` for the text, if it was called: used if it has no problems, and never changed. */
   readonly parsed?: ParsedJson;
   /** False if no fixes will be offered: then they are not tried out, which takes longer than all checks. */
@@ -89,7 +92,7 @@ export function* checkInSteps(
   text: string,
   options: ConfigCheckOptions = {},
 ): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
-  const { memory = new Memory(), directory } = options;
+  const { memory = new Memory() } = options;
   // If something is missing, indentation helps to say what; a text without slips need not be read twice.
   const parsed = options.parsed?.problems.length === 0 ? options.parsed : parseByLines(text);
   const report = new ProblemReport(text);
@@ -103,7 +106,7 @@ export function* checkInSteps(
     yield;
     root = checkShape(report, root);
     yield;
-    yield* checkMeaning(report, root, memory, directory);
+    yield* checkMeaning(report, root, memory, options);
   } else if (root !== undefined && root.type !== "broken") {
     report.error("config/not-an-object", root.span, "the configuration must be an object", {
       hint: `write at least { "name": "app" }`,
@@ -116,9 +119,9 @@ function* checkMeaning(
   report: ProblemReport,
   root: ObjectNode,
   memory: Memory,
-  directory: Directory | undefined,
+  { directory, log = developmentLogOf(directory, memory) }: Pick<ConfigCheckOptions, "directory" | "log">,
 ): Generator<undefined, undefined> {
-  const meanings = yield* checkLanguages(report, root, { memory, log: developmentLogOf(directory, memory) });
+  const meanings = yield* checkLanguages(report, root, { memory, log });
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkAppName(report, section("name"));
@@ -142,6 +145,7 @@ function* checkMeaning(
   checkStages(report, section("stages"), settings);
   yield;
   checkQueryNames(report, section("logs"));
+  checkLogDelivery(report, section("logs"));
   checkQueryStages(report, root, meanings);
   checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);

@@ -25,7 +25,11 @@ export function developmentLogOf(directory: Directory | undefined, memory?: Memo
 }
 
 function factsOf(text: string): LogFacts {
-  const fields = seenFields(text);
-  const parts = [fields.names, [...fields.ofText], [...fields.levels]];
-  return { fields, key: JSON.stringify(parts.map((part) => [...part].sort())) };
+  const seen = seenFields(text);
+  const fields = { ...seen, among: () => "the newest entries of the development log" };
+  // Not the counts, which grow with each request.
+  const values = [...seen.values].map(([name, { count, types }]) => {
+    return [name, count >= (seen.minCount ?? 1), ...[...types].sort()];
+  });
+  return { fields, key: JSON.stringify([values.sort(), [...seen.levels].sort()]) };
 }

@@ -6,7 +6,7 @@ export { stageNames, unknownStages } from "./checks/query-stages.ts";
 export { CSS_COLORS } from "./colors.ts";
 export type { Action, Backoff, Config, Hooks, Injection, Redirect } from "./config.generated.ts";
 export { defaultRole, servesStatic, withDefaults } from "./defaults.ts";
-export { developmentLogOf } from "./development-log.ts";
+export { developmentLogOf, type LogFacts } from "./development-log.ts";
 export { migrateConfig, migrateUses } from "./dialect.ts";
 export type { Directory, DirectoryEntry } from "./directory.ts";
 export { insertItem, insertMember, spaced } from "./edits.ts";

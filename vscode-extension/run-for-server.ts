@@ -1,6 +1,6 @@
 import type { MessagePort } from "node:worker_threads";
 import * as vscode from "vscode";
-import type { LookUp, RunResult, RunTool } from "../language-server/host.ts";
+import type { AskTraffic, LookUp, RunResult, RunTool } from "../language-server/host.ts";
 import { programOutput, runProgram } from "../language-server/node-program.ts";
 import { askForStage } from "./deploy-command.ts";
 import { findTool, locateTool } from "./installation.ts";
@@ -19,18 +19,33 @@ export interface LookUpRequest {
   readonly answers: MessagePort;
 }
 
+/** The traffic of a project that the thread asks for. */
+export interface TrafficRequest {
+  readonly traffic: Parameters<AskTraffic>[0];
+  readonly answers: MessagePort;
+}
+
+export type TrafficAnswer = Awaited<ReturnType<AskTraffic>> | undefined;
+
 /** Undefined if nobody could be asked, for whatever reason. */
 export type LookUpAnswer = Awaited<ReturnType<LookUp>> | undefined;
 
-export type { LookUp, RunResult, RunTool };
+export type { AskTraffic, LookUp, RunResult, RunTool };
 
 /** Runs `tool` for a command of the server, and answers how it ended; undefined if it did not run. */
-export function answer(request: RunRequest | LookUpRequest): void {
+export function answer(request: RunRequest | LookUpRequest | TrafficRequest): void {
   const { answers } = request;
   if ("lookUp" in request) {
     void lookUpForServer(request.lookUp)
       .catch(() => undefined)
-      .then((names: LookUpAnswer) => answers.postMessage(names));
+      .then((names) => answers.postMessage(names as LookUpAnswer));
+    return;
+  }
+  if ("traffic" in request) {
+    const { folder, question } = request.traffic;
+    void lookUpForServer({ folder, question: { kind: "traffic", ...question } })
+      .catch(() => undefined)
+      .then((traffic) => answers.postMessage(traffic as TrafficAnswer));
     return;
   }
   const { run } = request;
@@ -41,7 +56,7 @@ export function answer(request: RunRequest | LookUpRequest): void {
 }
 
 /** Says nothing if there is no trust or no tool: the user is typing. */
-async function lookUpForServer({ folder, question }: LookUpRequest["lookUp"]): Promise<LookUpAnswer> {
+async function lookUpForServer({ folder, question }: { folder: string; question: object }): Promise<unknown> {
   const uri = vscode.Uri.parse(folder);
   if (!vscode.workspace.isTrusted || uri.scheme !== "file") return undefined;
   const tool = await findTool();

@@ -22,7 +22,8 @@ const alone = ["completion.ts", "docs.ts"];
 
 /**
  * `import("./commands/x.ts")` stays an import of the bundle beside: ./commands/x.cjs. So does the reader of tool.json
- * where a command imports it late: its text is most of what such a command would have Node scan.
+ * where a command imports it late: its text is most of what such a command would have Node scan. And what asks a log for the
+ * traffic of rules, which few checks do.
  */
 const commandsByPath = {
   name: "commands-by-path",
@@ -32,10 +33,12 @@ const commandsByPath = {
       const folder = basename(importer) === "main.ts" ? "./commands" : ".";
       return kind === "dynamic-import" ? { path: `${folder}/pro.cjs`, external: true } : undefined;
     });
-    pluginBuild.onResolve({ filter: /^(\.\/(commands\/[\w-]+|main)|\.\.\/config-file)\.ts$/ }, (args) =>
-      args.kind === "dynamic-import"
-        ? { path: args.path.replace(/^\.\./, ".").replace(/\.ts$/, ".cjs"), external: true }
-        : undefined,
+    pluginBuild.onResolve(
+      { filter: /^(\.\/(commands\/[\w-]+|main)|\.\.\/(?:config-file|rule-traffic))\.ts$/ },
+      (args) =>
+        args.kind === "dynamic-import"
+          ? { path: args.path.replace(/^\.\./, ".").replace(/\.ts$/, ".cjs"), external: true }
+          : undefined,
     );
   },
 };
@@ -189,6 +192,7 @@ await buildWithShared({
     ...entries(commands.filter((name) => !alone.includes(name))),
     "config-file": join(root, "cli/config-file.ts"),
     pro: join(root, "cli/pro.ts"),
+    "rule-traffic": join(root, "cli/rule-traffic.ts"),
   },
   shared,
   isOwn,

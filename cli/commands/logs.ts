@@ -1,4 +1,4 @@
-import { fieldsNamed, lastInstantBefore, withLeading } from "../../grammar/query/index.ts";
+import { lastInstantBefore, withLeading } from "../../grammar/query/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
 import { explainSelection } from "../logs/explain-selection.ts";
@@ -45,7 +45,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const wanted = { query, nowMs, sinceMs: source.sinceMs, untilMs };
   // If stderr is a terminal, it says why nothing was found, also if the entries go to a pipe or are only counted.
   const explains = io.stderr.isTerminal && !options.follow;
-  const survey = explains && source.evidence === "entries" ? new Survey(wanted, fieldsNamed(pipeline)) : undefined;
+  const survey = explains && source.evidence === "entries" ? new Survey(wanted, pipeline) : undefined;
   const untilEnd = options.follow ? undefined : source.totalBytes;
   let code: number = EXIT.ok;
   const reading = {
@@ -60,7 +60,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     if (pipes.length > 0) {
       const range = { fromMs: sinceMs, toMs: untilMs === undefined ? undefined : lastInstantBefore(untilMs) };
       const aggregation = { ...reading, pipeline, range, clock: io.clock };
-      await printAggregated(context, { source, isFollowed: options.follow, format, aggregation });
+      await printAggregated(context, { source, isFollowed: options.follow, format, aggregation, explains });
     } else {
       const count = await selectEntries(source, {
         ...reading,

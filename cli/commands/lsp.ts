@@ -5,6 +5,7 @@ import type { RunResult, RunTool } from "../../language-server/host.ts";
 import { serve } from "../../language-server/node.ts";
 import { runProgram } from "../../language-server/node-program.ts";
 import { CLOUD_KINDS, type CloudQuestion } from "../../language-server/service/cloud.ts";
+import { TRAFFIC_DAYS, type TrafficQuestion } from "../../language-server/service/traffic.ts";
 import { toolSchema } from "../../schema/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { publishedReference, referenceFile } from "../docs/reference-file.ts";
@@ -48,23 +49,31 @@ export async function lsp(context: Context, options: Options<"lsp">): Promise<nu
     documentation,
     hintsPro: edition === "free",
     runTool: (run) => runTool(context, run),
+    askTraffic: async ({ question }, signal) =>
+      (await import("../rule-traffic.ts")).serviceTraffic(context, question, { days: TRAFFIC_DAYS, signal }),
     lookUp: async ({ question }, signal) =>
       (await import("../aws/look-up.ts")).accountNames(question, { env, clock, signal }),
   });
 }
 
 /**
- * `tool lsp --look-up`: the answer to one question about the AWS account, which a server asks that runs inside of an editor
- * and has no SDK. Both are JSON, on stdin and stdout.
+ * `tool lsp --look-up`: the answer to one question about the AWS account or the log service, which a server asks that runs
+ * inside of an editor and has neither SDK nor credentials. Both are JSON, on stdin and stdout.
  */
-async function answerOne({ io, print, misuse, fail }: Context): Promise<number> {
+async function answerOne(context: Context): Promise<number> {
+  const { io, print, misuse, fail } = context;
   const question = questionIn((await readStream(io.stdin, MAX_QUESTION_BYTES)).toString());
   if (question === undefined) {
-    return misuse("stdin has no question", `write JSON, such as {"kind": "zones"}: ${CLOUD_KINDS.join(", ")}`);
+    return misuse("stdin has no question", `write JSON, such as {"kind": "zones"}: ${CLOUD_KINDS.join(", ")}, traffic`);
   }
-  const { accountNames } = await import("../aws/look-up.ts");
   const { signal } = new AbortController();
   try {
+    if (question.kind === "traffic") {
+      const { serviceTraffic } = await import("../rule-traffic.ts");
+      await print(JSON.stringify(await serviceTraffic(context, question, { days: TRAFFIC_DAYS, signal })));
+      return EXIT.ok;
+    }
+    const { accountNames } = await import("../aws/look-up.ts");
     await print(JSON.stringify(await accountNames(question, { env: io.env, clock: io.clock, signal })));
     return EXIT.ok;
   } catch (error) {
@@ -74,11 +83,16 @@ async function answerOne({ io, print, misuse, fail }: Context): Promise<number> 
 
 const MAX_QUESTION_BYTES = 10_000;
 
-function questionIn(text: string): CloudQuestion | undefined {
+type Question = CloudQuestion | ({ readonly kind: "traffic" } & TrafficQuestion);
+
+function questionIn(text: string): Question | undefined {
   try {
-    const question = JSON.parse(text) as CloudQuestion;
+    const question = JSON.parse(text) as Question;
     const { kind, ...others } = question;
-    const isRight = CLOUD_KINDS.includes(kind) && Object.values(others).every((value) => typeof value === "string");
+    if (kind === "traffic" && Object.keys(others).sort().join() !== "project,service") return undefined;
+    const isRight =
+      (kind === "traffic" || CLOUD_KINDS.includes(kind)) &&
+      Object.values(others).every((value) => typeof value === "string");
     return isRight ? question : undefined;
   } catch {
     return undefined;

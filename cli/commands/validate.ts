@@ -13,6 +13,7 @@ import {
 } from "../../grammar/problem.ts";
 import { doubtsOf, parsePipeline, stagesNamedIn, withoutComments } from "../../grammar/query/index.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
+import { parseDuration } from "../../grammar/units/duration.ts";
 import { visible } from "../../grammar/visible-text.ts";
 import { ignoreProblems } from "../../schema/ignore/index.ts";
 import {
@@ -71,6 +72,7 @@ export async function validate(context: Context, options: Options<"validate">): 
   }
   if (names.filter((name) => name === "-").length > 1)
     return context.misuse("stdin can be read only once", "write - once");
+  const days = trafficDays(context, options.traffic);
   const document = DOCUMENTS[context.format ?? "text"];
   if (options.fix && names.includes("-") && document !== undefined) {
     return context.misuse(`--fix writes the fixed text of stdin to stdout, where the ${document} would go`);
@@ -101,8 +103,9 @@ export async function validate(context: Context, options: Options<"validate">): 
 
   const reports: Report[] = [];
   for (const input of inputs) {
-    const checked =
+    const written =
       input.unreadable === undefined ? await check(context, input, options.fix) : [unreadable(context, input)];
+    const checked = days === undefined ? written : await withTraffic(context, written, days);
     for (const whole of checked) {
       const report = { ...whole, problems: whole.problems.filter((problem) => !isIgnored(problem, options.ignore)) };
       // A page may be given by name and found by its tool.json as well.
@@ -119,8 +122,40 @@ export async function validate(context: Context, options: Options<"validate">): 
       if (remark !== undefined) await context.say(remark);
     }
   }
-  const fails = ({ severity }: Problem) => severity === "error" || options.strict;
+  // Traffic is no mistake of the file: it fails nothing.
+  const fails = ({ code, severity }: Problem) => severity === "error" || (options.strict && !TRAFFIC_CODES.has(code));
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
+}
+
+const TRAFFIC_CODES: ReadonlySet<string> = new Set(["config/no-hit", "config/shadowed-hit"]);
+const MAX_TRAFFIC_DAYS = 365;
+
+/** The days of `--traffic`; undefined without it. */
+function trafficDays(context: Context, written: string | undefined): number | undefined {
+  if (written === undefined) return undefined;
+  const duration = parseDuration(written);
+  const days = duration.ok ? duration.value / 86_400_000 : 0;
+  if (Number.isInteger(days) && days >= 1 && days <= MAX_TRAFFIC_DAYS) return days;
+  return context.misuse(
+    `${JSON.stringify(written)} is not a number of days`,
+    `write --traffic 30d, with 1 to ${MAX_TRAFFIC_DAYS} days`,
+  );
+}
+
+/** The reports with what the log knows of the rules of each tool.json. */
+async function withTraffic(context: Context, reports: readonly Report[], days: number): Promise<readonly Report[]> {
+  const { trafficWarnings } = await import("../rule-traffic.ts");
+  const all: Report[] = [];
+  for (const report of reports) {
+    const { path, text, problems } = report;
+    const isConfig = path !== undefined && basename(path) === CONFIG_FILE && report.configName === undefined;
+    const { root } = parseJson(isConfig ? text : "");
+    const ofTraffic = isConfig
+      ? await trafficWarnings(context, { root, directory: diskDirectory(dirname(path)), days })
+      : [];
+    all.push({ ...report, problems: [...problems, ...ofTraffic].sort((a, b) => a.span.start - b.span.start) });
+  }
+  return all;
 }
 
 const isRule = (rule: string) =>

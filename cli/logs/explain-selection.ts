@@ -1,11 +1,16 @@
+import { describe } from "../../grammar/problem.ts";
 import {
+  conditionsOf,
   meantQueries,
   NOTHING_SEEN,
   nearQueries,
+  otherTypesIn,
+  type Pipeline,
   parseQuery,
   type Query,
   readFields,
   reasonsFor,
+  type SeenFields,
 } from "../../grammar/query/index.ts";
 import type { Wanted } from "./line-scan.ts";
 import type { EntrySource } from "./source.ts";
@@ -20,21 +25,45 @@ interface SelectionFacts {
   readonly count: number;
 }
 
-/** Explains why a query found nothing, or which of its words are no fields; undefined if there is nothing to explain. */
+/**
+ * Explains why a query found nothing, or which of its words are no fields and which conditions can never hold; undefined if
+ * there is nothing to explain.
+ */
 export async function explainSelection(facts: SelectionFacts): Promise<string | undefined> {
-  const { source, survey, count } = facts;
-  if (count > 0) return survey?.explainWords();
+  const { source, survey, count, wanted, signal } = facts;
+  if (count > 0) {
+    const { query } = wanted;
+    const pipeline = { source: query.source, query, pipes: [] };
+    return survey === undefined ? explainTypes(source, pipeline, { hasFound: true, signal }) : survey.explainFound();
+  }
   const explanation = survey === undefined ? await explainByNames(facts) : survey.explain(source.totalBytes);
   return source.unread === undefined ? explanation : `${explanation}; ${source.unread}`;
 }
 
-/** The explanation if the entries were not read here: by the names of fields that the source knows. */
+/**
+ * Says which conditions can never hold with the types of fields that the source knows; undefined if there are none. Only asks
+ * about conditions that what was found need not satisfy.
+ */
+export async function explainTypes(
+  { evidence }: EntrySource,
+  pipeline: Pipeline,
+  { hasFound, signal }: { readonly hasFound: boolean; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  if (typeof evidence !== "function" || !conditionsOf(pipeline).some(({ isNeeded }) => !(hasFound && isNeeded)))
+    return undefined;
+  // The answer is printed already; without a remark nothing is missing.
+  const seen = await evidence(signal).catch(() => NOTHING_SEEN);
+  const said = otherTypesIn(pipeline, seen).map(describe);
+  return said.length === 0 ? undefined : said.join("\n");
+}
+
+/** The explanation if the entries were not read here: by the fields that the source knows. */
 async function explainByNames({ source, wanted, signal }: SelectionFacts): Promise<string> {
   const { query } = wanted;
   const { evidence } = source;
   const hasFields = typeof evidence === "function" && readFields(query).length > 0;
-  const names = hasFields ? await evidence(signal) : [];
-  return nothingAmong(query, { names, near: await firstNear(source, query, { names, signal }) }, wanted);
+  const seen = hasFields ? await evidence(signal) : NOTHING_SEEN;
+  return nothingAmong(query, { seen, near: await firstNear(source, query, { seen, signal }) }, wanted);
 }
 
 /** Each is a question to the source. */
@@ -44,11 +73,11 @@ const MOST_TRIES = 6;
 async function firstNear(
   source: EntrySource,
   query: Query,
-  { names, signal }: { readonly names: readonly string[]; readonly signal: AbortSignal },
+  { seen, signal }: { readonly seen: SeenFields; readonly signal: AbortSignal },
 ): Promise<FoundNear | undefined> {
   if (source.count === undefined) return undefined;
-  const meant = reasonsFor(query, { ...NOTHING_SEEN, names }).flatMap((reason) => reason.meant ?? []);
-  const tries = [...meantQueries(query, names), ...meant, ...nearQueries(query)];
+  const meant = reasonsFor(query, seen).flatMap((reason) => reason.meant ?? []);
+  const tries = [...meantQueries(query, seen.names), ...meant, ...nearQueries(query)];
   for (const { term, source: text } of tries.slice(0, MOST_TRIES)) {
     const parsed = parseQuery(text);
     const count = parsed.ok ? await source.count(parsed.value, signal) : 0;

@@ -12,6 +12,7 @@ import { chartText } from "../output/chart-text.ts";
 import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
+import { explainTypes } from "./explain-selection.ts";
 import { FoundLines } from "./found-lines.ts";
 import type { EntrySource } from "./source.ts";
 
@@ -20,6 +21,8 @@ export interface PrintAggregatedOptions {
   readonly isFollowed: boolean;
   readonly format: Format;
   readonly aggregation: Aggregation;
+  /** Whether remarks on the query are wanted. */
+  readonly explains: boolean;
 }
 
 /**
@@ -28,7 +31,7 @@ export interface PrintAggregatedOptions {
  */
 export async function printAggregated(
   context: Context,
-  { source, isFollowed, format, aggregation }: PrintAggregatedOptions,
+  { source, isFollowed, format, aggregation, explains }: PrintAggregatedOptions,
 ): Promise<void> {
   const { stdout } = context.io;
   const { signal, progress } = aggregation;
@@ -99,6 +102,11 @@ export async function printAggregated(
   if (result.kind === "table") await sayNotes(context, result, missing !== undefined);
   const absent = missing === undefined ? aggregation.survey?.explainPipes(source.totalBytes) : undefined;
   if (absent !== undefined) await context.say(absent);
+  if (!explains || missing !== undefined) return;
+  const hasFound =
+    result.kind !== "table" || result.rows.some((row) => row.some((cell) => cell !== 0 && cell !== null));
+  const types = await explainTypes(source, aggregation.pipeline, { hasFound, signal });
+  if (types !== undefined) await context.say(types);
 }
 
 const AT_THE_END = `the rows are printed at the end; Ctrl-C ends what reads them, too: end it with kill -INT ${process.pid}`;

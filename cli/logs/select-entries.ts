@@ -64,7 +64,7 @@ export async function selectEntries(source: EntrySource, selection: EntrySelecti
       else scan(block, (past ?? newest ?? lines).onLine);
       if (survey !== undefined && block !== CAUGHT_UP) {
         const isFound = count + lines.count > 0 || !(newest?.isEmpty ?? true);
-        if (!isFound || survey.watchesWords) survey.add(block);
+        if (!isFound || survey.watches) survey.add(block);
       }
       // The block's buffer is reused.
       lines.settle();

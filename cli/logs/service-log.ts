@@ -1,10 +1,13 @@
 import {
   isTimed,
   levelOf,
+  NOTHING_SEEN,
   type PipesResult,
   printPipeline,
   printQuery,
   resultOf,
+  type SeenFields,
+  seenInService,
   type TableNotes,
 } from "../../grammar/query/index.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
@@ -41,8 +44,8 @@ export async function* searchService(question: ServiceQuestion, signal: AbortSig
   for await (const events of pages(question, signal)) yield* lines.push(linesOf(events));
 }
 
-/** The names of the fields in events of the period; none if the service does not tell. */
-export async function discoveredFields(question: ServiceQuestion, signal: AbortSignal): Promise<readonly string[]> {
+/** The fields in events of the period; none if the service does not tell. */
+export async function discoveredFields(question: ServiceQuestion, signal: AbortSignal): Promise<SeenFields> {
   const { address, startMs, stopMs } = question;
   const input = {
     project_id: address.project,
@@ -51,9 +54,9 @@ export async function discoveredFields(question: ServiceQuestion, signal: AbortS
   };
   try {
     const { fields } = await clientOf(question).call("get_discovered_fields", input, { signal });
-    return fields.map(({ name }) => name);
+    return seenInService(fields);
   } catch (error) {
-    if (error instanceof RpcFailure || signal.aborted) return [];
+    if (error instanceof RpcFailure || signal.aborted) return NOTHING_SEEN;
     throw inputError(question, error);
   }
 }

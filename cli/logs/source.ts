@@ -1,4 +1,4 @@
-import type { Pipeline, PipesResult, Query } from "../../grammar/query/index.ts";
+import type { Pipeline, PipesResult, Query, SeenFields } from "../../grammar/query/index.ts";
 import type { FailedResult } from "../refused.ts";
 import type { Block } from "./line-blocks.ts";
 import type { OnRead, PlainFile } from "./read-files.ts";
@@ -14,10 +14,10 @@ export interface EntrySource {
   /** Whether a limit takes the newest entries instead of the first. */
   readonly limitsToNewest: boolean;
   /**
-   * The evidence that explains why nothing is found: the entries, as all of them are read here; the names of fields,
+   * The evidence that explains why nothing is found: the entries, as all of them are read here; the fields and their types,
    * which the function asks for; or only the period, as others filter.
    */
-  readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<readonly string[]>);
+  readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<SeenFields>);
   /** How many entries of the period another query selects, if the source can say; undefined if it does not now. */
   count?(query: Query, signal: AbortSignal): Promise<number | undefined>;
   /** The part of the log that was not read; printed if nothing is found. */

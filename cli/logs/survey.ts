@@ -1,21 +1,29 @@
 import type { Entry } from "../../grammar/entry.ts";
+import { describe } from "../../grammar/problem.ts";
 import {
-  addNames,
+  addValues,
+  type CountedValues,
   compilePredicate,
+  conditionsOf,
   type Expr,
+  fieldsNamed,
+  isPossible,
   isSeen,
   meantField,
   type NearQuery,
-  NOTHING_SEEN,
   type NothingReason,
   nameInQuery,
   nearQueries,
+  otherTypesIn,
+  type Pipeline,
+  type PlacedCondition,
   parseQuery,
   printField,
   type Query,
   type ReadField,
   readFields,
   reasonsFor,
+  type SeenFields,
   type SoughtText,
   soughtTexts,
 } from "../../grammar/query/index.ts";
@@ -49,8 +57,10 @@ export class Survey {
   readonly #absent: Set<ReadField>;
   readonly #near: readonly Near[];
   readonly #sought: readonly { readonly text: SoughtText; readonly fields: Map<string, Near | undefined> }[];
-  readonly #names = new Set<string>();
-  readonly #ofText = new Set<string>();
+  readonly #pipeline: Pipeline;
+  readonly #values = new Map<string, CountedValues>();
+  /** The conditions that no type so far satisfies, although what was found need not satisfy them. */
+  readonly #undecided: Set<PlacedCondition>;
   readonly #levels = new Set<string>();
   readonly #selects: (entry: Entry) => boolean;
   #isFound = false;
@@ -58,11 +68,13 @@ export class Survey {
   #textCount = 0;
   #isPartial = false;
 
-  /** `named` are the fields of the query, and of stages after it if there are any. */
-  constructor(wanted: Wanted, named: readonly ReadField[] = readFields(wanted.query)) {
+  /** `pipeline` is the query of `wanted` with the stages after it. */
+  constructor(wanted: Wanted, pipeline: Pipeline = { source: wanted.query.source, query: wanted.query, pipes: [] }) {
     this.#wanted = wanted;
+    this.#pipeline = pipeline;
+    this.#undecided = new Set(conditionsOf(pipeline).filter(({ isNeeded }) => !isNeeded));
     this.#scan = lineScan({ ...wanted, query: { source: "", expr: undefined } });
-    this.#absent = new Set(named);
+    this.#absent = new Set(fieldsNamed(pipeline));
     this.#selects = compilePredicate(wanted.query, wanted);
     const meant = reasonsFor(wanted.query).flatMap((reason) => reason.meant ?? []);
     this.#near = [...nearQueries(wanted.query), ...meant].flatMap((near) => this.#compiled(near) ?? []);
@@ -75,8 +87,15 @@ export class Survey {
     return parsed.ok ? { term, count: 0, matches: compilePredicate(parsed.value, this.#wanted) } : undefined;
   }
 
-  /** Whether it may have something to report even if entries are found: a bare word that no entry so far has as a field. */
-  get watchesWords(): boolean {
+  /**
+   * Whether it may have something to report even if entries are found: a bare word that no entry so far has as a field, or a
+   * condition of another type than all that its field holds.
+   */
+  get watches(): boolean {
+    for (const condition of this.#undecided) {
+      if (!isPossible(condition.expr, { values: this.#values })) return true;
+      this.#undecided.delete(condition);
+    }
     for (const { isAlone } of this.#absent) if (isAlone) return true;
     return false;
   }
@@ -103,7 +122,7 @@ export class Survey {
     this.#isFound ||= this.#selects(entry);
     for (const field of this.#absent) if (field.isIn(entry)) this.#absent.delete(field);
     for (const near of this.#near) if (near.matches(entry)) near.count++;
-    addNames(entry.fields, [], this.#names, this.#ofText);
+    addValues(entry.fields, [], this.#values);
     this.#levels.add(entry.level);
     for (const sought of this.#sought) {
       const names = new Set<string>();
@@ -133,35 +152,53 @@ export class Survey {
     const match = this.#near.find(({ count }) => count > 0);
     const near = match === undefined ? [] : [`${match.term} finds ${match.count.toLocaleString("en")}${of}`];
     const elsewhere = match === undefined ? this.#inFields() : [];
-    const seen = { names: [...this.#names], ofText: this.#ofText, levels: this.#levels };
-    const reasons = reasonsFor(this.#wanted.query, seen);
+    const reasons = reasonsFor(this.#wanted.query, this.#seen());
     const abouts = reasons.map(({ about }) => about);
     const unexplained = [...this.#absent].filter(({ name }) => !abouts.includes(name));
     const isText = this.#textCount === this.#count;
     const absent =
       isText && this.#absent.size > 0
         ? ['the lines are text without fields, which message contains "..." searches']
-        : absentFields(unexplained, this.#names, subject, near.length + elsewhere.length > 0);
+        : absentFields(unexplained, new Set(this.#values.keys()), subject, near.length + elsewhere.length > 0);
     const said = sentences(reasons, match?.term);
     return [`no entry found${among}${period}`, ...said, ...absent, ...near, ...elsewhere].join("; ");
   }
 
-  /** Says which fields of stages no entry has; undefined if every entry that was read may be one that was meant. */
-  explainPipes(totalBytes: number | undefined): string | undefined {
-    if (!this.#isFound && !this.#isPartial) return this.explain(totalBytes);
-    if (this.#count === 0 || this.#absent.size === 0) return undefined;
-    const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
-    return absentFields([...this.#absent], this.#names, subject, true).join("; ");
+  #seen(): SeenFields {
+    const among = (count: string) => `the first ${count} entries`;
+    return {
+      names: [...this.#values.keys()],
+      values: this.#values,
+      levels: this.#levels,
+      ...(this.#isPartial && { among }),
+    };
   }
 
-  /** Reports bare words that no entry has as a field, although entries were found; undefined if there are none. */
-  explainWords(): string | undefined {
+  /**
+   * Says which fields of stages no entry has, and which conditions can never hold; undefined if every entry that was read may
+   * be one that was meant.
+   */
+  explainPipes(totalBytes: number | undefined): string | undefined {
+    if (!this.#isFound && !this.#isPartial) return this.explain(totalBytes);
+    if (this.#count === 0) return undefined;
+    const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
+    const absent = absentFields([...this.#absent], new Set(this.#values.keys()), subject, true);
+    const said = [...absent, ...otherTypesIn(this.#pipeline, this.#seen()).map(describe)];
+    return said.length === 0 ? undefined : said.join("; ");
+  }
+
+  /**
+   * Reports bare words that no entry has as a field, and conditions that can never hold, although entries were found;
+   * undefined if there are none.
+   */
+  explainFound(): string | undefined {
     if (this.#count === 0) return undefined;
     const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
     const words = [...this.#absent].filter(({ isAlone }) => isAlone);
     const said = words
       .slice(0, 2)
       .map(({ name }) => `${subject} has the field ${name}; for the text write: message contains ${textOf(name)}`);
+    if (this.#undecided.size > 0) said.push(...otherTypesIn(this.#pipeline, this.#seen()).map(describe));
     return said.length === 0 ? undefined : said.join("\n");
   }
 
@@ -190,7 +227,9 @@ const MOST_REASONS = 2;
 
 /** Whether a similar query that finds something says the same: `level = error finds 3`. */
 const isShown = ({ code, meant }: NothingReason, term: string | undefined) =>
-  /\/(?:near-level|text-for-number)$/.test(code) && term !== undefined && meant?.term.includes(term) === true;
+  /\/(?:near-level|other-type|text-for-number)$/.test(code) &&
+  term !== undefined &&
+  meant?.term.includes(term) === true;
 
 /** `since 2025-06-30T12:00:00Z until ...`; empty without a period. */
 function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): string {
@@ -205,19 +244,19 @@ export interface FoundNear {
 }
 
 interface Evidence {
-  /** Names of the fields that entries have; none if the source does not know them. */
-  readonly names: readonly string[];
+  /** The fields that entries have; none if the source does not know them. */
+  readonly seen: SeenFields;
   readonly near?: FoundNear | undefined;
 }
 
 /** The same line if the entries were not read here. */
-export function nothingAmong(query: Query, { names, near }: Evidence, wanted: Wanted): string {
-  const seen = new Set(names);
-  const doubts = reasonsFor(query, { ...NOTHING_SEEN, names });
+export function nothingAmong(query: Query, { seen, near }: Evidence, wanted: Wanted): string {
+  const { names } = seen;
+  const doubts = reasonsFor(query, seen);
   const abouts = doubts.map(({ about }) => about);
   const absent = readFields(query).filter(({ name }) => !isSeen(name, names) && !abouts.includes(name));
   const reasons = sentences(doubts, near?.term);
-  if (names.length > 0) reasons.push(...absentFields(absent, seen, "no entry", near !== undefined));
+  if (names.length > 0) reasons.push(...absentFields(absent, new Set(names), "no entry", near !== undefined));
   if (near !== undefined) reasons.push(`${near.term} finds ${near.count.toLocaleString("en")}`);
   else if (names.length === 0 && reasons.length === 0) reasons.push(...wholeTexts(query));
   return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");

@@ -9,6 +9,8 @@ import { LEVEL_SPELLINGS, LEVELS, levelOf, STAGE_WORDS } from "./levels.ts";
 import { levelText } from "./loggers.ts";
 import { isSeen, type NearQuery } from "./meant/near.ts";
 import { numberMeant } from "./meant/number-meant.ts";
+import type { TypedCondition } from "./meant/other-type.ts";
+import { otherTypes } from "./other-types.ts";
 import { aggregatesOf, columnsNamed, givesRows, pipeCondition } from "./pipe/pipe-facts.ts";
 import { DIRECTION_WORDS, PIPE_WORDS } from "./pipe-words.ts";
 import { printField } from "./print.ts";
@@ -98,14 +100,18 @@ function inExpr(expr: Expr, context: Context): void {
       break;
     case "comparison":
       nearField(expr.field, context);
-      if (expr.op === "=" || expr.op === "!=") inValues(expr.field, [expr.value], context);
+      if (!isOfOtherType(expr, context) && (expr.op === "=" || expr.op === "!="))
+        inValues(expr.field, [expr.value], context);
       break;
     case "in":
       nearField(expr.field, context);
-      inValues(expr.field, expr.values, context);
+      if (!isOfOtherType(expr, context)) inValues(expr.field, expr.values, context);
       break;
     case "contains":
     case "match":
+      nearField(expr.field, context);
+      isOfOtherType(expr, context);
+      break;
     case "exists":
       nearField(expr.field, context);
       break;
@@ -116,6 +122,13 @@ function inExpr(expr: Expr, context: Context): void {
     default:
       expr satisfies never;
   }
+}
+
+/** Whether a condition is doubted because its field holds values of another type in all entries. */
+function isOfOtherType(expr: TypedCondition, { source, seen, problems }: Context): boolean {
+  const doubts = otherTypes(expr, source, seen);
+  problems.push(...doubts);
+  return doubts.length > 0;
 }
 
 /** Fields of the tool's own entries that are long enough for a slip to be told from another name. */
@@ -372,7 +385,7 @@ function textForNumber(field: Field, value: Value, { seen, problems }: Context):
   if (text === undefined || (type !== "number" && type !== "duration" && type !== "bytes")) return;
   const name = printField(field);
   // A text of digits in quotes is what some logs have for a number.
-  if (seen.ofText.has(name) || (value.kind === "string" && /^-?[\d.]+$/.test(text))) return;
+  if (seen.values.get(name)?.types.has("text") || (value.kind === "string" && /^-?[\d.]+$/.test(text))) return;
   const meant = numberMeant(text, type);
   problems.push({
     code: "query/text-for-number",

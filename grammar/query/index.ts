@@ -27,6 +27,7 @@ export {
   type SoughtText,
   soughtTexts,
 } from "./meant/near.ts";
+export { conditionsOf, isPossible, otherTypesIn, type PlacedCondition } from "./other-types.ts";
 export { parseQuery } from "./parse.ts";
 export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
 export { columnIndex, columnName, columnOf, outputOf, type RowColumn, resultOf } from "./pipe/columns.ts";
@@ -51,7 +52,16 @@ export { compileOver, compilePredicate, type FieldCondition } from "./predicate.
 export { printField, printQuery } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";
 export { type Needle, planScan, type ScanPlan, TIME_KEY } from "./scan-plan.ts";
-export { addNames, NOTHING_SEEN, nameInQuery, type SeenFields, seenFields } from "./seen-fields.ts";
+export {
+  addValues,
+  type CountedValues,
+  type DiscoveredValues,
+  NOTHING_SEEN,
+  nameInQuery,
+  type SeenFields,
+  seenFields,
+  seenInService,
+} from "./seen-fields.ts";
 export { QuerySession } from "./session.ts";
 export { type NamedStage, stagesNamed, stagesNamedIn } from "./stages.ts";
 export { completedMoment, parseMoment, readTime } from "./timestamp.ts";

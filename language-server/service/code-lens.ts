@@ -4,6 +4,8 @@ import { compareRoutes, compileRoutes, parseRoute, type Route, sameShape } from 
 import { memberOf, type Node } from "../../schema/json.ts";
 import type { SectionEntry, ToolDocument } from "./document.ts";
 import { sampleOf } from "./routes.ts";
+import { SHOW_TRAFFIC } from "./show-traffic.ts";
+import { hitsText, queryOfRule, queryOfStage, stageText, type TrafficNow, trafficPage } from "./traffic.ts";
 
 /** The commands of a client; each takes one object. */
 export const CLIENT_COMMANDS = {
@@ -18,9 +20,12 @@ export const CLIENT_COMMANDS = {
  * The lenses above lines. Commands: `start`, or `deploy` and `open`, and `logs` of a stage; `run` of a hook; `logs` of
  * a saved query. And the certain facts of a redirect or rewrite: which rules win over it, or that it is never reached.
  *
+ * `seen` is the traffic of rules and stages: how often a rule was hit, and how a stage does. Such a lens shows the events, in the
+ * web UI of the service or by `logs`.
+ *
  * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
  */
-export function codeLens(document: ToolDocument): CodeLens[] {
+export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] {
   const { uri } = document;
   const lenses: CodeLens[] = [];
   const add = (span: Span, title: string, command: string, args?: object) => {
@@ -56,9 +61,40 @@ export function codeLens(document: ToolDocument): CodeLens[] {
   for (const { key } of document.queries()) add(key.span, "Logs", logs, { query: `@${key.value}` });
   // An empty command: a client shows the words and does nothing.
   for (const { entry, fact } of routeFacts(document.routes())) add(entry.key.span, fact, "");
+  for (const { key, text, query } of seen === undefined ? [] : trafficLenses(document, seen)) {
+    const page = trafficPage(seen!.traffic, query);
+    if (page !== undefined) add(key.span, text, SHOW_TRAFFIC, { page });
+    else if (seen!.traffic.source === "development") add(key.span, text, logs, { query });
+    else add(key.span, text, "");
+  }
   return lenses.sort(
     (a, b) => a.range.start.line - b.range.start.line || a.range.start.character - b.range.start.character,
   );
+}
+
+/** The words of traffic about each rule and stage, and the query of the events that it is of. */
+function trafficLenses(document: ToolDocument, seen: TrafficNow) {
+  const byPattern = new Map(seen.traffic.rules.map((rule) => [rule.pattern, rule]));
+  const rules = document
+    .routes()
+    .slice(0, MAX_RULES)
+    .flatMap(({ key }) => {
+      const text = hitsText(byPattern.get(key.value), seen);
+      return text === undefined ? [] : [{ key, text, query: queryOfRule(key.value) }];
+    });
+  const stages = document.stages().flatMap(({ key, value }) => {
+    const text = stageText(key.value, seen, addressOf(value));
+    return text === undefined ? [] : [{ key, text, query: queryOfStage(key.value) }];
+  });
+  return [...rules, ...stages];
+}
+
+/** The address of a stage with a domain of its own. */
+function addressOf(stage: Node | undefined): string | undefined {
+  const domain = memberOf(stage, "domain")?.value;
+  const path = memberOf(stage, "path")?.value;
+  if (domain?.type !== "string" || domain.value === "") return undefined;
+  return `https://${domain.value}${path?.type === "string" ? `/${path.value.replace(/^\/+/, "")}` : ""}`;
 }
 
 const HOOKS: ReadonlySet<string> = new Set(["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"]);

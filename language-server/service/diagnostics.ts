@@ -7,6 +7,7 @@ import {
   checkInSteps,
   checkTemplate,
   developmentLogOf,
+  type LogFacts,
   proKeysIn,
   proProblem,
   stageNames,
@@ -19,6 +20,8 @@ import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
 import type { Project } from "./project.ts";
 import { DEFAULT_SETTINGS, type EditorSettings, severityOf } from "./settings.ts";
+import { logFactsOf } from "./traffic.ts";
+import { trafficOf } from "./traffic-of.ts";
 
 export interface DiagnosticOptions {
   /** False if the client's own JSON support reports syntax. */
@@ -57,7 +60,8 @@ export function* diagnose(
   options: DiagnosticOptions,
 ): Generator<undefined, Diagnostic[]> {
   const hints = options.hintsPro && document.kind === "config" ? proHints(document.text) : [];
-  const problemsAndHints = [...(yield* problemsOf(document, project)), ...hints];
+  const traffic = trafficOf(document, project, options.settings ?? DEFAULT_SETTINGS)?.traffic;
+  const problemsAndHints = [...(yield* problemsOf(document, project, traffic && logFactsOf(traffic))), ...hints];
   const pairs = problemsAndHints.flatMap((problem) => {
     const diagnostic = toDiagnostic(document, problem, options);
     return diagnostic === undefined ? [] : [{ problem, diagnostic }];
@@ -133,19 +137,25 @@ const offeredFix = (document: ToolDocument, fix: Fix): OfferedFix => ({
   ...(fix.isSuggestion && { isSuggestion: true }),
 });
 
-function* problemsOf(document: ToolDocument, project: Project): Generator<undefined, readonly Problem[]> {
+/** `log` are the fields of the log service; without them those of the development log count. */
+function* problemsOf(
+  document: ToolDocument,
+  project: Project,
+  log: LogFacts | undefined,
+): Generator<undefined, readonly Problem[]> {
   switch (document.kind) {
     case "config": {
       // Only there are the files around it the project's.
       const directory = document.name === "tool.json" ? project.directory : undefined;
       const { parsed, memory } = document;
-      return (yield* checkInSteps(document.text, { parsed, memory, ...(directory && { directory }) })).problems;
+      const options = { parsed, memory, ...(directory && { directory }), ...(log && { log }) };
+      return (yield* checkInSteps(document.text, options)).problems;
     }
     case "query": {
       // One query a file; the newline that files end with is none of it.
       const parsed = parsePipeline(document.query);
       if (!parsed.ok) return withQueryFixes(document.query, parsed.problems);
-      const { fields } = developmentLogOf(project.directory, document.memory);
+      const { fields } = log ?? developmentLogOf(project.directory, document.memory);
       const warnings = doubtsOf(parsed.value, fields);
       const config = project.config?.();
       // Only a tool.json says which stages there are.

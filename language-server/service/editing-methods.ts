@@ -26,6 +26,8 @@ import { references } from "./references.ts";
 import { prepareRename, rename } from "./rename.ts";
 import { selectionRanges } from "./selection-ranges.ts";
 import { SEMANTIC_TOKENS_LEGEND, semanticTokens, semanticTokensDelta } from "./semantic-tokens.ts";
+import { SHOW_TRAFFIC, showTraffic } from "./show-traffic.ts";
+import { trafficOf } from "./traffic-of.ts";
 import { willRenameFiles } from "./will-rename-files.ts";
 import { workspaceSymbols } from "./workspace-symbols.ts";
 
@@ -38,6 +40,9 @@ interface In {
 interface Formatting {
   readonly options: FormattingOptions;
 }
+
+const lensesOf = ({ document, project, client: { settings } }: Request) =>
+  settings.codeLens ? codeLens(document, trafficOf(document, project, settings)) : [];
 
 export function editingMethods(): readonly Method[] {
   const at = ({ document, params }: Request<At>) => document.offsetAt(params.position);
@@ -91,7 +96,7 @@ export function editingMethods(): readonly Method[] {
     {
       method: "textDocument/codeLens",
       capability: { codeLensProvider: {} },
-      answer: ({ document, client }: Request) => (client.settings.codeLens ? codeLens(document) : []),
+      answer: lensesOf,
     },
     {
       method: "textDocument/documentColor",
@@ -200,9 +205,10 @@ export function workspaceMethods(): readonly WorkspaceMethod[] {
     },
     {
       method: "workspace/executeCommand",
-      capability: { executeCommandProvider: { commands: [...SERVER_COMMANDS, MOVE_SECRET] } },
+      capability: { executeCommandProvider: { commands: [...SERVER_COMMANDS, MOVE_SECRET, SHOW_TRAFFIC] } },
       isEdit: true,
       answer({ command, arguments: args = [] }: { command: string; arguments?: unknown[] }, documents) {
+        if (command === SHOW_TRAFFIC) return showTraffic(args[0]);
         const documentOf = (uri: string) => documents.find((document) => document.uri === uri);
         return command === MOVE_SECRET ? moveSecret(args[0], documentOf) : executeCommand(command, args, documentOf);
       },

@@ -9,3 +9,5 @@ export { methods, plainMethods } from "./methods.ts";
 export type { Move, ToolRun } from "./move-secret.ts";
 export { documentKindOf, type Project, type ProjectFile } from "./project.ts";
 export { DEFAULT_SETTINGS, type EditorSettings, readSettings } from "./settings.ts";
+export { isPage } from "./show-traffic.ts";
+export { developmentTraffic, type Traffic, type TrafficNow, type TrafficQuestion } from "./traffic.ts";

@@ -2,6 +2,8 @@ import type { Directory, Profiles } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { CloudAnswer, CloudQuestion } from "./cloud.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
+import type { EditorSettings } from "./settings.ts";
+import type { TrafficNow, TrafficQuestion } from "./traffic.ts";
 
 /** A document's folder, as far as features may know it. The server provides it; each part may be missing. */
 export interface Project {
@@ -14,6 +16,8 @@ export interface Project {
   profiles?(): Profiles;
   /** The names in the AWS account of its credentials, as far as they were asked for; never waits. */
   cloudNames?(question: CloudQuestion): CloudAnswer;
+  /** The traffic of its rules and stages, as far as it was asked for; never waits. */
+  traffic?(question: TrafficQuestion | undefined, source: EditorSettings["traffic"]): TrafficNow | undefined;
   /** The project's tool.json: as it is in the editor, else as it is saved. */
   config?(): ToolDocument | undefined;
 }

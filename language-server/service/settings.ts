@@ -5,6 +5,8 @@ export interface EditorSettings {
   readonly codeLens: boolean;
   readonly diagnostics: boolean;
   readonly inlayHints: boolean;
+  /** Where the traffic of rules and stages is from: nowhere, the development log, or the log service if there is one. */
+  readonly traffic: "off" | "development" | "service";
   /** `tool.diagnostics.severity`: by code, or by area as `query/*`, how severe a problem is shown. */
   readonly severity: Readonly<Record<string, SeverityName>>;
 }
@@ -20,6 +22,7 @@ export const DEFAULT_SETTINGS: EditorSettings = {
   codeLens: true,
   diagnostics: true,
   inlayHints: true,
+  traffic: "development",
   severity: {},
 };
 
@@ -29,6 +32,7 @@ export function readSettings(section: unknown): EditorSettings {
     const { enabled } = objectOf(objectOf(section)[name]);
     return typeof enabled === "boolean" ? enabled : DEFAULT_SETTINGS[name];
   };
+  const { source } = objectOf(objectOf(section).traffic);
   const written = Object.entries(objectOf(objectOf(objectOf(section).diagnostics).severity));
   const severity = Object.fromEntries(written.filter(([, value]) => SEVERITIES.includes(value)));
   return {
@@ -36,6 +40,7 @@ export function readSettings(section: unknown): EditorSettings {
     codeLens: isOn("codeLens"),
     diagnostics: isOn("diagnostics"),
     inlayHints: isOn("inlayHints"),
+    traffic: source === "off" || source === "service" ? source : DEFAULT_SETTINGS.traffic,
     severity: severity as EditorSettings["severity"],
   };
 }

@@ -131,7 +131,9 @@ t.test("what initialize announces", async (t) => {
   ]) {
     t.ok(capabilities[`${name}Provider`], name);
   }
-  t.same(capabilities.executeCommandProvider, { commands: ["tool.migrate", "tool.sort", "tool.moveSecret"] });
+  t.same(capabilities.executeCommandProvider, {
+    commands: ["tool.migrate", "tool.sort", "tool.moveSecret", "tool.showTraffic"],
+  });
   t.match(capabilities.workspace, { workspaceFolders: { supported: true }, fileOperations: { willRename: {} } });
   await client.stop();
 });

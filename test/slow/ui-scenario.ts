@@ -164,6 +164,15 @@ async function mend(t: Test, { ann }: Scenario): Promise<void> {
   t.equal(ann.address(), "/t/owner/p/shop/events?query=status >= 500", "a wrong query is not run");
   await ann.press("button", "Use status >= 500", ".query-problem");
   await ann.until("no problem", async () => (await ann.text(".query-problem")) === "");
+
+  // A condition that can never hold is doubted, and runs beside others all the same.
+  await ann.fill("Query", 'status >= 500 or status = "5OO"', "combobox");
+  await ann.keys("Control+Enter");
+  await ann.shows("10 events", ".summary");
+  await ann.shows(/^Status is a number in all of \d+ events; "5OO" is a text\./m, ".query-problem.is-doubt");
+  await ann.press("button", "Use status >= 500 or status = 500", ".query-problem");
+  await ann.until("no doubt", async () => (await ann.text(".query-problem")) === "");
+  await ann.shows("10 events", ".summary");
 }
 
 async function facets(_: Test, { ann }: Scenario): Promise<void> {

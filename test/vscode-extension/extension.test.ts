@@ -183,10 +183,14 @@ t.test("the manifest", (t) => {
 
   t.test("has every setting that the server reads", (t) => {
     const { properties } = contributes.configuration;
-    const { severity, ...switches } = DEFAULT_SETTINGS;
+    const { severity, traffic, ...switches } = DEFAULT_SETTINGS;
     for (const [name, isOn] of Object.entries(switches)) {
       t.match(properties[`tool.${name}.enabled`], { type: "boolean", default: isOn }, name);
     }
+    const source = properties["tool.traffic.source"] as unknown as { enum: string[]; default: string };
+    t.ok(source.enum.includes(traffic));
+    t.equal(source.default, "service", "only an editor that knows trust asks by default");
+    for (const name of source.enum) t.equal(readSettings({ traffic: { source: name } }).traffic, name);
     const setting = properties["tool.diagnostics.severity"]!;
     t.match(setting, { type: "object", default: severity });
     const { enum: names } = (setting as unknown as { additionalProperties: { enum: string[] } }).additionalProperties;

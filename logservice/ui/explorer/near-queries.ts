@@ -45,7 +45,7 @@ export async function nearTo(request: NearRequest): Promise<Near> {
   const texts = fields.filter(({ type }) => type === "string").map(({ name }) => name);
   // Texts are looked for in fields of texts; the names of all others may have been meant, too.
   const names = [...texts, ...fields.flatMap(({ name }) => (texts.includes(name) ? [] : [name]))];
-  const answer = await askLanguage({ kind: "near", text: request.query, fields: names });
+  const answer = await askLanguage({ kind: "near", text: request.query, fields: names, types: fields });
   let matches: readonly NearMatch[] = [];
   for (const range of [request.range, { lastMs: YEAR_MS }]) {
     matches = await among(answer, { ...request, range });

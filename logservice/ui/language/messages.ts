@@ -1,5 +1,11 @@
 import type { Problem } from "../../../grammar/problem.ts";
-import type { CompletionItem, KnownField, KnownValue, NearQuery } from "../../../grammar/query/index.ts";
+import type {
+  CompletionItem,
+  DiscoveredValues,
+  KnownField,
+  KnownValue,
+  NearQuery,
+} from "../../../grammar/query/index.ts";
 import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
 import type { Measured } from "../../notify/condition.ts";
 
@@ -16,8 +22,15 @@ export type LanguageQuestion =
     }
   /** Asks for the measure of an alert with this query, and for the events that belong to groups of it. */
   | { readonly kind: "alert"; readonly text: string; readonly groups?: readonly (readonly AlertGroupValue[])[] }
-  /** Asks for the likely meanings of a query that finds nothing, with the names of the existing fields. */
-  | { readonly kind: "near"; readonly text: string; readonly fields: readonly string[] };
+  /** Asks for the conditions that can never hold with these types of fields. */
+  | { readonly kind: "types"; readonly text: string; readonly fields: readonly DiscoveredValues[] }
+  /** Asks for the likely meanings of a query that finds nothing, with the names of the existing fields and their types. */
+  | {
+      readonly kind: "near";
+      readonly text: string;
+      readonly fields: readonly string[];
+      readonly types: readonly DiscoveredValues[];
+    };
 
 export interface Answers {
   readonly problems: readonly Problem[];
@@ -27,6 +40,7 @@ export interface Answers {
     readonly wanted: readonly string[];
   };
   readonly alert: AlertAnswer;
+  readonly types: readonly Problem[];
   readonly near: NearAnswer;
 }
 

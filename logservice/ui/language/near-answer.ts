@@ -1,12 +1,13 @@
 import {
+  type DiscoveredValues,
   isSeen,
   meantQueries,
   type NearQuery,
-  NOTHING_SEEN,
   nearQueries,
   parseQuery,
   readFields,
   reasonsFor,
+  seenInService,
   soughtTexts,
 } from "../../../grammar/query/index.ts";
 import type { NearAnswer } from "./messages.ts";
@@ -15,15 +16,19 @@ import type { NearAnswer } from "./messages.ts";
 const MOST_FIELDS = 40;
 const MOST_QUERIES = 6;
 
-/** The likely meanings of a query that finds nothing among entries with these fields. */
-export function nearAnswer(text: string, fields: readonly string[]): NearAnswer {
+/** The likely meanings of a query that finds nothing among entries with these fields, of which `types` says what they hold. */
+export function nearAnswer(
+  text: string,
+  fields: readonly string[],
+  types: readonly DiscoveredValues[] = [],
+): NearAnswer {
   const parsed = parseQuery(text);
   if (!parsed.ok) return { reasons: [], words: [], unknown: [], queries: [], texts: [] };
   const query = parsed.value;
   const among = fields.slice(0, MOST_FIELDS);
   const isValid = ({ source }: NearQuery) => source !== text && parseQuery(source).ok;
   const sought = among.length === 0 ? [] : soughtTexts(query);
-  const reasons = reasonsFor(query, { ...NOTHING_SEEN, names: fields });
+  const reasons = reasonsFor(query, { ...seenInService(types), names: fields });
   const meant = reasons.flatMap((reason) => reason.meant ?? []);
   const abouts = reasons.map(({ about }) => about);
   const unseen = readFields(query).filter(({ name }) => !isSeen(name, fields) && !abouts.includes(name));

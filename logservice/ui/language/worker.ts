@@ -1,5 +1,5 @@
 // The whole language, in a thread of its own: it is 100 KB, and the page does not need it to be shown.
-import { parsePipeline, QuerySession } from "../../../grammar/query/index.ts";
+import { otherTypesIn, parsePipeline, QuerySession, seenInService } from "../../../grammar/query/index.ts";
 import { alertAnswer } from "./alert-answer.ts";
 import type { Answers, LanguageQuestion, Numbered } from "./messages.ts";
 import { nearAnswer } from "./near-answer.ts";
@@ -21,7 +21,11 @@ function answer(question: LanguageQuestion): Answers[LanguageQuestion["kind"]] {
     return parsed.ok ? [] : parsed.problems;
   }
   if (question.kind === "alert") return alertAnswer(question.text, question.groups);
-  if (question.kind === "near") return nearAnswer(question.text, question.fields);
+  if (question.kind === "near") return nearAnswer(question.text, question.fields, question.types);
+  if (question.kind === "types") {
+    const parsed = parsePipeline(question.text);
+    return parsed.ok ? otherTypesIn(parsed.value, seenInService(question.fields)) : [];
+  }
   const { text, offset, fields, values } = question;
   const wanted = new Set<string>();
   session.update(text);

@@ -32,13 +32,13 @@ export function ProblemLines({ id, problems, ...props }: ProblemLinesProps) {
 function ProblemLine({ text, problem, onFix }: ProblemLineProps) {
   const fixes = [...(problem.fix ? [problem.fix] : []), ...(problem.alternatives ?? [])].slice(0, 3);
   return (
-    <p class="query-problem">
+    <p class={`query-problem${problem.severity === "warning" ? " is-doubt" : ""}`}>
       <span>
         <Text text={`${sentence(problem.message)}.`} />
         {problem.hint !== undefined && (
           <span class="query-hint">
             {" "}
-            <Text text={`${sentence(problem.hint)}.`} />
+            <Text text={ended(sentence(problem.hint))} />
           </span>
         )}
       </span>
@@ -56,6 +56,9 @@ function ProblemLine({ text, problem, onFix }: ProblemLineProps) {
     </p>
   );
 }
+
+/** A question has its end. */
+const ended = (text: string) => (text.endsWith("?") ? text : `${text}.`);
 
 /** A text with the edits of a fix made. */
 function fixedText(text: string, { edits }: Fix): string {

@@ -4,6 +4,7 @@ import { boxKeys } from "./box-keys.ts";
 import { mirrored } from "./coloured-text.tsx";
 import { Completions } from "./completions.tsx";
 import { ProblemLines } from "./problem-line.tsx";
+import { useDoubts } from "./use-doubts.ts";
 import { useMistakes } from "./use-mistakes.ts";
 import { useQueryText } from "./use-query-text.ts";
 import { useRuns } from "./use-runs.ts";
@@ -59,6 +60,8 @@ export function QueryBox({ query: source, values, past, isRefused = false, onRun
   const isUnfinished = items.length > 0 && problem !== undefined && problem.span.end >= text.trimEnd().length;
   const isWrong = problem !== undefined && mistakes.isTold && !isUnfinished;
   useEffect(() => onWrong?.(isWrong), [isWrong]);
+  const doubts = useDoubts(text, values, mistakes.isTold && problem === undefined);
+  const said = isWrong ? problems : doubts;
   return (
     <div class="query">
       <div class="query-box" data-wrong={isWrong ? "true" : undefined}>
@@ -80,7 +83,7 @@ export function QueryBox({ query: source, values, past, isRefused = false, onRun
           aria-controls={listId}
           aria-activedescendant={chosen >= 0 && items.length > 0 ? `${listId}-${chosen}` : undefined}
           aria-invalid={isWrong || isRefused}
-          aria-describedby={isWrong ? `${id}-problem` : undefined}
+          aria-describedby={said.length > 0 ? `${id}-problem` : undefined}
           aria-keyshortcuts="/"
           placeholder='Every event. Try: error, "*a text*", status >= 500, | count by path'
           value={text}
@@ -111,7 +114,7 @@ export function QueryBox({ query: source, values, past, isRefused = false, onRun
           />
         )}
       </div>
-      {isWrong && <ProblemLines id={`${id}-problem`} problems={problems} onFix={typing.fix} text={text} />}
+      {said.length > 0 && <ProblemLines id={`${id}-problem`} problems={said} onFix={typing.fix} text={text} />}
     </div>
   );
 }

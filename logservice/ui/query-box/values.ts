@@ -14,6 +14,7 @@ export class FieldValues {
   readonly #times: { readonly startMs: number; readonly stopMs: number };
   #fields: readonly DiscoveredField[];
   #all: Promise<void> | undefined;
+  #ofAll: Promise<readonly DiscoveredField[]> | undefined;
   readonly #requests = new Map<string, Promise<void>>();
   readonly values: Record<string, readonly KnownValue[]> = {};
 
@@ -30,6 +31,21 @@ export class FieldValues {
   /** The discovered fields for the completion, the most usual ones first. */
   get fields(): readonly KnownField[] {
     return this.#fields.map(({ name, type, count }) => ({ name, type, count }));
+  }
+
+  /** The discovered fields, once for each type: those of the events that the query has found. */
+  get discovered(): readonly DiscoveredField[] {
+    return this.#fields;
+  }
+
+  /** The fields of all events of the range; those that are known if they cannot be read. */
+  allFields(): Promise<readonly DiscoveredField[]> {
+    const input = { project_id: this.#projectId, ...rangeTexts(this.#times) };
+    this.#ofAll ??= call("get_discovered_fields", input).then(
+      ({ fields }) => fields,
+      () => this.#fields,
+    );
+    return this.#ofAll;
   }
 
   /** Makes sure that fields are known: if the query has found none, those of all events of the range or of the last days. */

@@ -10,10 +10,13 @@ import { applyEdits, describe, editsTogether } from "../../../grammar/problem.ts
 import {
   compilePredicate,
   doubtsOf,
+  NOTHING_SEEN,
+  otherTypesIn,
   parsePipeline,
   parseQuery,
   type Query,
   seenFields,
+  seenInService,
 } from "../../../grammar/query/index.ts";
 import { cleanEnv, cliPath } from "../../support/cli.ts";
 import { habits } from "../../support/query-habits.ts";
@@ -287,10 +290,176 @@ t.test("what is not doubted", async (t) => {
   }
 });
 
+/** A log in which each field holds values of certain types, 30 of them. */
+const typed = Array.from({ length: 30 }, (_, i) =>
+  JSON.stringify({
+    timestamp: "2025-06-30T12:00:00Z",
+    level: "info",
+    message: "m",
+    fields: {
+      ...{ status: 200 + i, http: { status: 404 }, duration: 12, size: 3, cached: i % 2 === 0, latency: "12ms" },
+      ...{
+        version: "5",
+        codes: [500, [404]],
+        tags: ["a"],
+        mixed: i === 7 ? "x" : i,
+        always: null,
+        deep: { a: { b: { c: {} } } },
+      },
+    },
+  }),
+);
+
+/** A condition, what is said of it, and the query that was meant. */
+const OTHER_TYPES: readonly (readonly [source: string, said: string, meant?: string])[] = [
+  ['status = "5OO"', 'status is a number in all of 30 entries; "5OO" is a text: did you mean 500?', "status = 500"],
+  ['status = "500"', 'status is a number in all of 30 entries; "500" is a text: did you mean 500?', "status = 500"],
+  [
+    'error or http.status = "404"',
+    'http.status is a number in all of 30 entries; "404" is a text: did you mean 404?',
+    "error or http.status = 404",
+  ],
+  [
+    'fields.status in (404, "500")',
+    'fields.status is a number in all of 30 entries; "500" is a text: did you mean 500?',
+    "fields.status in (404, 500)",
+  ],
+  [
+    'not http.status = "4*"',
+    'http.status is a number in all of 30 entries; "4*" is a text: did you mean (http.status >= 400 and http.status < 500)?',
+    "not (http.status >= 400 and http.status < 500)",
+  ],
+  [
+    "status ~ /^5\\d\\d$/",
+    "status is a number in all of 30 entries; ~ tests texts: did you mean status >= 500 and status < 600?",
+    "status >= 500 and status < 600",
+  ],
+  ["status contains 50", "status is a number in all of 30 entries; contains tests texts: compare it with a number"],
+  ["duration = 5sec", 'duration is a number in all of 30 entries; "5sec" is a text: did you mean 5s?', "duration = 5s"],
+  ["status = teapot", 'status is a number in all of 30 entries; "teapot" is a text: compare it with a number'],
+  ["status = true", "status is a number in all of 30 entries; true equals none of them: did you mean 1?", "status = 1"],
+  [
+    'cached = "TRUE"',
+    'cached is true or false in all of 30 entries; "TRUE" is a text: did you mean true?',
+    "cached = true",
+  ],
+  ["cached = 1", "cached is true or false in all of 30 entries; 1 is a number: did you mean true?", "cached = true"],
+  ["cached > 0", "cached is true or false in all of 30 entries; > compares numbers: compare it with true or false"],
+  [
+    "latency > 10",
+    'latency is a text in all of 30 entries; > compares numbers: compare it with a text by =, contains or ~; what is a number is written as "seconds": 5, without quotes',
+  ],
+  [
+    "latency = 12ms",
+    'latency is a text in all of 30 entries; 12ms is a number: did you mean "12ms"?',
+    'latency = "12ms"',
+  ],
+  [
+    "version = true",
+    'version is a text in all of 30 entries; true equals none of them: did you mean "true"?',
+    'version = "true"',
+  ],
+  ['codes = "500"', 'codes is a number in all of 30 entries; "500" is a text: did you mean 500?', "codes = 500"],
+  [
+    "mixed = true",
+    'mixed is a text or a number in all of 30 entries; true equals none of them: did you mean "true"?',
+    'mixed = "true"',
+  ],
+  [
+    '| where status = "500" | count by path',
+    'status is a number in all of 30 entries; "500" is a text: did you mean 500?',
+    "| where status = 500 | count by path",
+  ],
+];
+
+t.test("a condition that can never hold with the types that were seen", async (t) => {
+  const seen = seenFields(typed.join("\n"));
+  for (const [source, said, meant] of OTHER_TYPES) {
+    const parsed = parsePipeline(source);
+    if (!parsed.ok) throw new Error(source);
+    const problems = doubtsOf(parsed.value, seen);
+    t.strictSame(problems.map(describe), [said], source);
+    t.strictSame(
+      problems.map(({ code, severity, fix }) => [code, severity, fix?.isSuggestion]),
+      [["query/other-type", "warning", meant && true]],
+      source,
+    );
+    const [fix] = problems.flatMap(({ fix }) => fix ?? []);
+    const after = fix && applyEdits(source, fix.edits);
+    t.equal(after, meant, source);
+    if (after === undefined) continue;
+    const parsedAfter = parsePipeline(after);
+    t.ok(parsedAfter.ok && doubtsOf(parsedAfter.value, seen).length === 0, `${after}: no doubt is left`);
+  }
+});
+
+t.test("a condition that may hold with the types that were seen", async (t) => {
+  const seen = seenFields(typed.join("\n"));
+  const rows = [
+    "status = 500 status >= 400 status in (404, 500) status != ok",
+    'version = 5 version = "5" version contains 5 version ~ /5/',
+    "codes = 500 codes > 400 tags = a tags contains a",
+    "mixed = x mixed = 5 mixed > 3 mixed ~ /x/",
+    "always = null always = 5 status = null",
+    "unseen = 5 unseen = x codes[0] = x deep.a.b.c = x",
+    "level = custom message = 5 id = 7 timestamp > 1h",
+    "| count by status | where count > 5 status > 5",
+    '| stats max(latency) as status | where status = "x"',
+  ];
+  for (const source of rows) {
+    const parsed = parsePipeline(source);
+    if (!parsed.ok) throw new Error(`${source}: ${parsed.problems.map(describe)}`);
+    const codes = doubtsOf(parsed.value, seen).map(({ code }) => code);
+    t.notOk(codes.includes("query/other-type"), source);
+  }
+});
+
+t.test("the types that a log service knows", async (t) => {
+  const field = (name: string, type: "string" | "number", count: number) => ({ name, type, count });
+  const say = (fields: Parameters<typeof seenInService>[0]) => {
+    const parsed = parsePipeline('status = "5OO"');
+    return parsed.ok ? otherTypesIn(parsed.value, seenInService(fields)).map(({ message }) => message) : [];
+  };
+  t.strictSame(say([field("status", "number", 1_204_881)]), [
+    'status is a number in all of 1,204,881 events; "5OO" is a text',
+  ]);
+  t.strictSame(say([field("status", "number", 1)]), ['status is a number in all of 1 event; "5OO" is a text']);
+  t.strictSame(say([field("status", "number", 1_204_881), field("status", "string", 1)]), [], "one is a text");
+  const others = Array.from({ length: 999 }, (_, i) => field(`f${i}`, "string", 9));
+  t.strictSame(say([field("status", "number", 10), ...others]), [], "the list may be cut off");
+});
+
+t.test("what was found need not satisfy every condition", async (t) => {
+  const wanted = (source: string) => ({
+    query: queryOf(source),
+    nowMs: NOW_MS,
+    sinceMs: undefined,
+    untilMs: undefined,
+  });
+  const block = (lines: readonly string[]) => {
+    const bytes = Buffer.from(`${lines.join("\n")}\n`);
+    return { bytes, start: 0, end: bytes.length - 1 };
+  };
+  const survey = new Survey(wanted('status = 200 or http.status = "4O4"'));
+  t.ok(survey.watches);
+  survey.add(block(typed));
+  t.equal(survey.explainFound(), 'http.status is a number in all of 30 entries; "4O4" is a text: did you mean 404?');
+  survey.leaveRest();
+  t.match(survey.explainFound(), "in all of the first 30 entries");
+
+  // The first entry shows that each of these can hold: no other is read.
+  const usual = new Survey(wanted("status = 200 or http.status = 404 or not latency contains ms"));
+  t.ok(usual.watches);
+  usual.add(block(typed.slice(0, 1)));
+  t.notOk(usual.watches);
+  t.equal(usual.explainFound(), undefined);
+  t.notOk(new Survey(wanted('status = "200" cached = 1')).watches, "what is found shows that all of it holds");
+});
+
 t.test("what is said of fields that are known by their names", async (t) => {
   const period = { nowMs: NOW_MS, sinceMs: NOW_MS - 3_600_000, untilMs: undefined };
   const say = (source: string, names: readonly string[]) =>
-    nothingAmong(queryOf(source), { names }, { ...period, query: queryOf(source) });
+    nothingAmong(queryOf(source), { seen: { ...NOTHING_SEEN, names } }, { ...period, query: queryOf(source) });
   const head = "no entry found since 2025-06-30T11:30:00Z";
   t.equal(say("statsu = 500", ["status", "path"]), `${head}; no entry has statsu; did you mean status?`);
   t.equal(say("status_code = 500", ["status"]), `${head}; no entry has status_code; did you mean status?`);
@@ -312,7 +481,7 @@ t.test("a source that counts is asked for similar queries", async (t) => {
     const signal = new AbortController().signal;
     const counting: EntrySource = {
       ...{ sinceMs: undefined, note: undefined, live: false, limitsToNewest: true, totalBytes: undefined },
-      evidence: names === undefined ? "period" : async () => names,
+      evidence: names === undefined ? "period" : async () => ({ ...NOTHING_SEEN, names }),
       async count(near) {
         questions.push(near.source);
         const selects = compilePredicate(near, { nowMs: NOW_MS });
@@ -334,6 +503,33 @@ t.test("a source that counts is asked for similar queries", async (t) => {
   ] as const)
     t.equal(await say(query, names), said, query);
   t.ok(questions.length <= 12, "a few questions each");
+});
+
+t.test("a source that knows types is asked only about what was found need not satisfy", async (t) => {
+  let questions = 0;
+  const say = (source: string, count: number) => {
+    const query = queryOf(source);
+    const wanted = { query, nowMs: NOW_MS, sinceMs: undefined, untilMs: undefined };
+    const typedSource: EntrySource = {
+      ...{ sinceMs: undefined, note: undefined, live: false, limitsToNewest: true, totalBytes: undefined },
+      evidence: async () => {
+        questions++;
+        return seenInService([{ name: "status", type: "number", count: 1_204_881 }]);
+      },
+      async *inputs() {},
+    };
+    return explainSelection({
+      ...{ source: typedSource, wanted, survey: undefined, count },
+      signal: new AbortController().signal,
+    });
+  };
+  const said = 'status is a number in all of 1,204,881 events; "5OO" is a text: did you mean 500?';
+  t.equal(await say('error or status = "5OO"', 3), said);
+  t.equal(questions, 1);
+  t.equal(await say('status = "5OO" method = GET', 3), undefined);
+  t.equal(await say("error", 3), undefined);
+  t.equal(questions, 1, "what was found shows that it can hold");
+  t.match(await say('status = "5OO"', 0), `no entry found; ${said}`);
 });
 
 t.test(
@@ -372,6 +568,14 @@ t.test(
     t.equal(onTerminal("--file a.ndjson --count 'not failed'"), `5\n${words("failed")}`);
     t.equal(onTerminal("--file a.ndjson --count 'error or refused'"), `1\n${words("refused")}`);
     t.equal(onTerminal("--file a.ndjson --count 'not cached'"), "4\n", "a field of one entry");
+    const otherType = 'http.status_code is a number in all of 2 entries; "5OO" is a text: did you mean 500?\n';
+    t.equal(onTerminal("--file a.ndjson --count 'http.status_code = \"5OO\" or error'"), `1\n${otherType}`);
+    t.match(onTerminal("--file a.ndjson 'http.status_code = \"5OO\" or error | count by level'"), otherType);
+    t.equal(
+      onTerminal("--file a.ndjson 'http.status_code = \"5OO\"'"),
+      `no entry found among 5; ${otherType}`,
+      "nothing is found",
+    );
     const unread = /; only the development log was read: the log of the deployed app needs AWS credentials\n$/;
     t.match(onTerminal("production"), unread);
     t.match(onTerminal("'stage = staging'"), unread);

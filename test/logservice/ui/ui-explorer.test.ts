@@ -731,6 +731,10 @@ t.test("what may have been meant by a query that finds nothing", async (t) => {
     "no entry satisfies both of status >= 500 and status < 400: write or between them for entries with either of them",
   ]);
   t.strictSame(nearAnswer("error adn path = a", fields).words, [], "the reason says what was meant");
+  const types = [{ name: "status", type: "number", count: 812 } as const];
+  const mistyped = nearAnswer('status = "404"', fields, types);
+  t.strictSame(mistyped.reasons, ['status is a number in all of 812 events; "404" is a text: did you mean 404?']);
+  t.equal(mistyped.queries[0]?.source, "status = 404");
   t.strictSame(nearAnswer("statsu >= 500 cart not pth = 1", fields).unknown, ["statsu", "pth"]);
   const [text] = nearAnswer('status = 500 "r-777"', ["request_id", "path"]).texts;
   t.equal(text!.anywhere, 'status = 500 (request_id contains "r-777" or path contains "r-777")');

@@ -1,0 +1,159 @@
+// Asks the log of an app for the traffic of its redirects and rewrites: for editors, and for tool validate --traffic.
+import type { Problem } from "../grammar/problem.ts";
+import { compareRoutes, parseRoute, type Route, sameShape } from "../grammar/route/index.ts";
+import {
+  agoText,
+  counted,
+  developmentTraffic,
+  RULES_QUERY,
+  type RuleTraffic,
+  STAGES_QUERY,
+  type Traffic,
+  type TrafficQuestion,
+  trafficIn,
+  trafficQuestionOf,
+} from "../language-server/service/traffic.ts";
+import type { Directory } from "../schema/index.ts";
+import { memberOf, type Node, type StringNode } from "../schema/json.ts";
+import { rpcClient } from "../schema/rpc-client.ts";
+import type { Context } from "./context.ts";
+import { TeamError } from "./team/error.ts";
+import { readOrigin } from "./team/origin.ts";
+import { tokenForService } from "./team/token-for-service.ts";
+import { userAgent } from "./user-agent.ts";
+
+const DAY_MS = 86_400_000;
+
+/**
+ * The traffic of the last `days` days, as the log service knows it: one question for all rules, one for all stages, and one for
+ * the fields. Rejects if nobody is signed in at that very origin, and if it does not answer.
+ */
+export async function serviceTraffic(
+  context: Context,
+  { service, project }: TrafficQuestion,
+  { days, signal }: { readonly days: number; readonly signal: AbortSignal },
+): Promise<Traffic> {
+  const { token, team } = tokenOfOrigin(context, service);
+  const client = rpcClient({ url: service, token, userAgent: userAgent() });
+  const nowMs = context.io.nowMs();
+  const period = { start: new Date(nowMs - days * DAY_MS).toISOString(), stop: new Date(nowMs).toISOString() };
+  const input = { project_id: project, ...period };
+  const aggregate = async (query: string) => {
+    const answer = await client.call("aggregate", { ...input, query }, { signal });
+    // A part says nothing about the rest.
+    if (answer.truncated) throw new Error("there are more rules than the log service answers");
+    return answer;
+  };
+  const [rules, stages, { fields }] = await Promise.all([
+    aggregate(RULES_QUERY),
+    aggregate(STAGES_QUERY),
+    client.call("get_discovered_fields", input, { signal }),
+  ]);
+  // As logservice/address/page.ts has it; a test compares them.
+  const path = `/t/${encodeURIComponent(team ?? "")}/p/${encodeURIComponent(project)}/events`;
+  const page = team === undefined ? undefined : `${new URL(service).origin}${path}`;
+  return trafficIn({ rules, stages, fields }, { days, nowMs, page });
+}
+
+/**
+ * The token for an address that a file names: that of whoever is signed in at this very origin. TOOL_LOGS_TOKEN is for the origin
+ * that TOOL_LOGS_URL names, and for no address of a file else.
+ */
+function tokenOfOrigin(context: Context, service: string) {
+  const origin = readOrigin(service);
+  if (!origin.ok) throw new TeamError(origin.problems[0].message, origin.problems[0].hint ?? "");
+  const { io } = context;
+  const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: own, ...env } = io.env;
+  const isFor = own !== undefined && URL.canParse(url) && new URL(url).origin === origin.value;
+  const ofOrigin = { ...env, ...(isFor && { TOOL_LOGS_TOKEN: own }) };
+  return tokenForService({ ...context, io: { ...io, env: ofOrigin } }, origin.value);
+}
+
+interface WarningsRequest {
+  readonly root: Node | undefined;
+  readonly directory: Directory | undefined;
+  readonly days: number;
+}
+
+/** How much of the end of a development log is read. */
+const MAX_LOG_BYTES = 64 * 1024 * 1024;
+
+/**
+ * Warnings about the redirects and rewrites of a tool.json by their traffic: those that no request hit, and those that were hit
+ * and can never be reached now. If the traffic is not known, says so on stderr and warns of nothing.
+ */
+export async function trafficWarnings(
+  context: Context,
+  { root, directory, days }: WarningsRequest,
+): Promise<readonly Problem[]> {
+  const keys = ruleKeys(root);
+  if (keys.length === 0) return [];
+  const question = trafficQuestionOf(root);
+  if (question === undefined) {
+    const text = directory?.readEnd?.(".tool/development.ndjson", MAX_LOG_BYTES);
+    if (text === undefined) {
+      const hint = "name a log service in tool.json as logs.service, or run tool start: its log is read then";
+      return context.misuse("there is no log that could know the traffic", hint);
+    }
+    await context.say("reading .tool/development.ndjson, as tool.json names no log service");
+    const nowMs = context.io.nowMs();
+    const inPeriod = ({ lastMs }: RuleTraffic) => lastMs >= nowMs - days * DAY_MS;
+    const traffic = developmentTraffic(text, nowMs);
+    return warnings(keys, { ...traffic, rules: traffic.rules.filter(inPeriod) }, nowMs, "in the development log");
+  }
+  let traffic: Traffic;
+  try {
+    traffic = await serviceTraffic(context, question, { days, signal: new AbortController().signal });
+  } catch (error) {
+    const { message, hint } = error as TeamError;
+    await context.say(`the traffic is not known: ${message}${hint === undefined ? "" : `\n  ${hint}`}`);
+    return [];
+  }
+  if (traffic.rules.length === 0 || traffic.days === 0) {
+    await context.say(`the traffic is not known: no entry of project ${question.project} names a rule with a pattern`);
+    return [];
+  }
+  return warnings(keys, traffic, context.io.nowMs(), `in ${counted(traffic.days, "day")}`);
+}
+
+/** The keys of the redirects and rewrites; of one that is written twice, the last, which counts. */
+function ruleKeys(root: Node | undefined): readonly StringNode[] {
+  const redirects = memberOf(root, "redirects")?.value;
+  if (redirects?.type !== "object") return [];
+  return [...new Map(redirects.members.map(({ key }) => [key.value, key])).values()];
+}
+
+function warnings(keys: readonly StringNode[], { rules }: Traffic, nowMs: number, period: string): Problem[] {
+  const hits = new Map(rules.map((rule) => [rule.pattern, rule]));
+  const winners = winnersOf(keys);
+  return keys.flatMap((key): Problem[] => {
+    const rule = hits.get(key.value);
+    const winner = winners.get(key);
+    const { span } = key;
+    if (rule === undefined) {
+      const hint = "remove it if nobody needs it any more";
+      return [
+        { code: "config/no-hit", severity: "warning", message: `no request hit this rule ${period}`, hint, span },
+      ];
+    }
+    if (winner === undefined) return [];
+    const message = `this rule had ${counted(rule.hits, "hit")} ${period}, the last ${agoText(rule.lastMs, nowMs)}, and is never reached now`;
+    const hint = `${JSON.stringify(winner.value)} matches the same paths and wins`;
+    return [{ code: "config/shadowed-hit", severity: "warning", message, hint, span }];
+  });
+}
+
+/** For each rule that is never reached, the one that matches the same paths and wins. */
+function winnersOf(keys: readonly StringNode[]): Map<StringNode, StringNode> {
+  const routes = keys.flatMap((key): { key: StringNode; route: Route }[] => {
+    const route = parseRoute(key.value);
+    return route.ok ? [{ key, route: route.value }] : [];
+  });
+  const winners = new Map<StringNode, StringNode>();
+  const sorted = routes.sort((a, b) => compareRoutes(a.route, b.route));
+  for (const [i, { key, route }] of sorted.entries()) {
+    const before = sorted[i - 1];
+    if (before !== undefined && sameShape(before.route, route)) winners.set(key, winners.get(before.key) ?? before.key);
+  }
+  return winners;
+}
