@@ -404,7 +404,7 @@ t.test("for people, what is written at a failed start is shown once", async (t) 
         "app.js": 'console.log("begins [" + process.pid + "]", process.env.PORT); require("missing-thing");',
         "package.json": "{}",
       },
-      { begins: 1, "Error: Cannot find module": 1, "at Module._resolveFilename": 1, "the same as before": 2 },
+      { begins: 1, "Error: Cannot find module": 1, "._resolveFilename": 1, "the same as before": 2 },
     ],
     [
       "Python, an exception",
