@@ -1,7 +1,16 @@
 import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { MakeReleaseError } from "./make-release-error.ts";
-import type { Component } from "./notices.ts";
+
+/** A package of others and what it says of its licence. */
+export interface LicensedPackage {
+  readonly name: string;
+  readonly version: string;
+  /** As package.json has it: an SPDX identifier or an expression of them. */
+  readonly license: string;
+  /** As package.json has it, without addresses; empty if it names nobody. */
+  readonly author: string;
+}
 
 /** The files of texts, below `cli/release/licenses`, for packages that bring none. */
 const FILES: Readonly<Record<string, readonly string[]>> = {
@@ -16,7 +25,7 @@ const BUN_FILES = ["bun.txt", "MIT.txt", "LGPL-2.0.txt", "LGPL-2.1.txt"];
  * The text of the licence of a package that brings none: the standard one of the licence that it names, with its author.
  * Throws a `MakeReleaseError` for a licence that has no text in the project, whose folder is `root`.
  */
-export function standardLicenseText(root: string, { name, version, license, author }: Component): string {
+export function standardLicenseText(root: string, { name, version, license, author }: LicensedPackage): string {
   const files = BUN.test(name) ? BUN_FILES : FILES[license];
   if (files === undefined) {
     throw new MakeReleaseError(

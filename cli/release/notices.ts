@@ -2,18 +2,12 @@ import { createHash } from "node:crypto";
 import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import type { Input, Lock } from "./inputs.ts";
-import { standardLicenseText } from "./license-texts.ts";
+import { type LicensedPackage, standardLicenseText } from "./license-texts.ts";
 import { MakeReleaseError } from "./make-release-error.ts";
 import type { ReleasedFile } from "./tar.ts";
 
 /** A work of others that a release contains. */
-export interface Component {
-  readonly name: string;
-  readonly version: string;
-  /** As package.json has it: an SPDX identifier or an expression of them. */
-  readonly license: string;
-  /** As package.json has it, without addresses; empty if it names nobody. */
-  readonly author: string;
+export interface Component extends LicensedPackage {
   /** The texts of the licence and of notices that go with it; empty if the package has none. */
   readonly texts: readonly string[];
   /** The sum of its tarball: `sha512-` and base64. */
