@@ -41,9 +41,7 @@ export async function start(context: Context, options: Options<"start">): Promis
     return context.misuse(`${written} is not an address`, "write :3000, 127.0.0.1:8080, 0.0.0.0:3000 or [::1]:3000");
   }
   const path = join(context.directory, CONFIG_FILE);
-  if (await wantsFirstConfig(context)) {
-    await writeFirstConfig(context, options);
-  }
+  if (await wantsFirstConfig(context)) await writeFirstConfig(context, options);
   const project = await readProject(context, options);
   const variables = await stageVariables(context, { ...project.file, stage: STAGE, flags: options });
   const service =
