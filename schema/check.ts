@@ -9,6 +9,7 @@ import { checkFunction } from "./checks/function.ts";
 import { checkHeaders } from "./checks/headers.ts";
 import { checkIgnoreFile } from "./checks/ignore-file.ts";
 import { checkInject } from "./checks/inject.ts";
+import { checkLogDelivery } from "./checks/logs.ts";
 import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
 import { checkRegions } from "./checks/regions.ts";
@@ -142,6 +143,7 @@ function* checkMeaning(
   checkStages(report, section("stages"), settings);
   yield;
   checkQueryNames(report, section("logs"));
+  checkLogDelivery(report, section("logs"));
   checkQueryStages(report, root, meanings);
   checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);

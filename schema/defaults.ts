@@ -87,6 +87,10 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       disable: config.logs?.disable ?? false,
       rules: config.logs?.rules ?? true,
       queries: { ...config.logs?.queries },
+      ...(config.logs?.service !== undefined && { service: config.logs.service }),
+      ...(config.logs?.project !== undefined && { project: config.logs.project }),
+      delivery: config.logs?.delivery ?? "runtime",
+      cloudwatch: config.logs?.cloudwatch ?? true,
     },
     actions: (config.actions ?? []).map((action) =>
       action.type === "chat" ? { ...action, gifs: action.gifs ?? false } : action,

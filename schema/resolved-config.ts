@@ -45,7 +45,8 @@ export interface ResolvedConfig {
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
-  logs: Required<Logs>;
+  /** `service` and `project` are absent where the file has none. */
+  logs: Required<Omit<Logs, "service" | "project">> & Pick<Logs, "service" | "project">;
   actions: Action[];
   alerts: (Alert &
     Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];

@@ -48,6 +48,8 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/key-expected": "A key is missing",
   "config/layer": "A value is not the ARN of a layer, or there are too many layers",
   "config/literal": "A word that JSON does not have",
+  "config/logs-project": "A value is not the id of a project of the log service",
+  "config/logs-service": "The address of the log service is not an https origin",
   "config/method": "A value is not a known HTTP method",
   "config/missing-colon": "A colon is missing",
   "config/missing-comma": "A comma is missing",

@@ -96,6 +96,10 @@ function richValue(random: Random): object {
       stdout: pick(["debug", "info", "notice"]),
       stderr: pick(["warn", "error"]),
       rules: pick([true, false]),
+      service: "https://logs.example.com",
+      project: "shop",
+      delivery: "runtime",
+      cloudwatch: true,
       queries: entries([
         ["failed", "status >= 500 or level >= error"],
         ["numbered", "path ~ /orders\\/\\d+$/ and not status = 200"],
