@@ -43,7 +43,7 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
         const part = events.slice(at, at + LIMITS.eventsPerBatch);
         const batchKey = { idempotencyKey: `firehose/${requestId}/${at}`, digest: digestOf(part) };
         const read = (mode: ProjectMode) => ({ events: readCloudWatchEvents(part, mode, now), errors: [] });
-        await append(service, { team_id: grant.team, id }, read, batchKey);
+        await append(service, { grant, project: id }, read, batchKey);
       }
       return requestId;
     });
