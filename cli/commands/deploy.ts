@@ -170,7 +170,7 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
 
 interface OpenedDelivery {
   readonly delivery: LogDelivery | undefined;
-  /** Why there is none, and what to do. */
+  /** Why there is none, and what to do, or where to look in the sandbox. */
   readonly remark: string | undefined;
   /** Ends tokens that the deploy has replaced. */
   endRetired(): Promise<void>;
@@ -179,8 +179,13 @@ interface OpenedDelivery {
 /** Finds the token for the log service of tool.json. The sandbox gives its functions that of the service that runs here. */
 async function openDelivery({ context, project }: Work, watched: Watched): Promise<OpenedDelivery> {
   const { config, resolved, stage, sandbox } = project;
-  const none = { delivery: undefined, remark: undefined, endRetired: async () => {} };
-  if (config.logs?.service === undefined || sandbox !== undefined) return none;
+  const none = { delivery: undefined, endRetired: async () => {} };
+  if (sandbox !== undefined) {
+    const { joinLogService } = await import("../service/sandbox-delivery.ts");
+    const page = await joinLogService(context, { app: config.name, stage, signal: watched.signal });
+    return { ...none, remark: page === undefined ? undefined : `its log in a browser: ${page}` };
+  }
+  if (config.logs?.service === undefined) return { ...none, remark: undefined };
   const { deliveryFor, endRetired } = await import("../service/log-delivery.ts");
   const { env, clock } = context.io;
   const tokens = await openLogTokens({ env, clock, config, resolved, sandbox });

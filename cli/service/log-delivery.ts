@@ -102,8 +102,8 @@ function personAt(context: Context, origin: string, signal: AbortSignal): Accoun
   return accountClient({ url: origin, token, signIn: remedyOf(source, chosen), signal, clock: context.io.clock });
 }
 
-/** Makes the token of a stage, and the project if it does not exist. */
-async function makeToken(
+/** Makes the token of a stage, and the project if it does not exist. Throws a TeamError. */
+export async function makeToken(
   person: AccountClient,
   { service, app, stage }: { readonly service: LogService; readonly app: string; readonly stage: string },
 ): Promise<string> {
