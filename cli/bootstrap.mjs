@@ -103,6 +103,7 @@ async function start(args) {
   const cli = "node dist/bin/cli.cjs";
   const service = await startService();
   const signedIn = service && signIn(service);
+  const sandbox = service && (await joinSandbox(service, signedIn));
   const address = process.env.TOOL_APP_ADDRESS;
   const words = [...(address ? ["--address", address] : []), ...(service ? ["--logs-url", service.url] : []), ...args];
   const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", "--no-env", ...words], {
@@ -138,6 +139,7 @@ ${service ? `    TOOL_LOGS_TOKEN=$(cat ${tokenFile}) ${cli} -C ${example} logs -
   child.on("exit", async (code, signal) => {
     // After the app, whose last entries it still takes.
     await service?.stop();
+    await sandbox?.leave();
     process.exit(code ?? (signal === "SIGINT" ? 130 : 1));
   });
 }
@@ -187,6 +189,33 @@ async function startService() {
       stopping.abort();
       child.end();
       await kept;
+    },
+  };
+}
+
+/**
+ * Tells the sandbox of the log service, so that what is deployed there with `--sandbox` sends its entries to it. The app starts
+ * without waiting for the link of the web UI, whose host is the page's.
+ */
+async function joinSandbox({ url, token }, signedIn) {
+  const { SandboxFolder } = await import("../dist/cli/sandbox/folder.js");
+  const folder = SandboxFolder.of(process.env);
+  const join = (pageUrl) => {
+    try {
+      folder.writeLogService({ url, token, pageUrl });
+    } catch (error) {
+      console.log(`What is deployed with --sandbox is not in the log service: ${error.message}`);
+    }
+  };
+  join(url);
+  let isOver = false;
+  void signedIn.then((person) => {
+    if (person !== undefined && !isOver) join(new URL(person.url).origin);
+  });
+  return {
+    async leave() {
+      isOver = true;
+      folder.removeLogService(url);
     },
   };
 }

@@ -26,6 +26,7 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "stack plan": async () => (await import("./commands/stack.ts")).plan,
   "stack apply": async () => (await import("./commands/stack.ts")).apply,
   "stack delete": async () => (await import("./commands/stack.ts")).remove,
+  "stack rotate-logs-token": async () => (await import("./commands/stack.ts")).rotateLogsToken,
   "stack policy": async () => (await import("./commands/stack.ts")).policy,
   metrics: async () => (await import("./commands/metrics.ts")).metrics,
   "domains ls": async () => (await import("./commands/domains.ts")).ls,

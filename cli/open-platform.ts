@@ -1,4 +1,5 @@
 import type { AppLog, LogSource } from "./platform/log.ts";
+import type { LogTokens } from "./platform/log-tokens.ts";
 import type { MetricsPeriod, StageMetrics } from "./platform/metrics.ts";
 import type { Registrar } from "./platform/registrar.ts";
 import type { Stack } from "./platform/stack.ts";
@@ -17,6 +18,11 @@ export async function openTarget(options: TargetOptions): Promise<DeployTarget> 
 /** The variables that `tool env` keeps for the app that tool.json names. Makes no call yet. */
 export async function openVariables(options: TargetOptions): Promise<AppVariables> {
   return (await import("./aws/open-variables.ts")).openVariables(options);
+}
+
+/** The tokens by which the stages of the app that tool.json names send entries to a log service. Makes no call yet. */
+export async function openLogTokens(options: TargetOptions): Promise<LogTokens> {
+  return (await import("./aws/open-log-tokens.ts")).openLogTokens(options);
 }
 
 /** The stack of the app that tool.json names. Makes no call yet. */

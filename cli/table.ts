@@ -119,6 +119,14 @@ export const TABLE = {
     },
     examples: ["stack delete", "stack delete --yes --logs --env"],
   },
+  "stack rotate-logs-token": {
+    summary: "Make a new token by which a stage sends entries to the log service",
+    flags: {
+      "-s, --stage <stage>": { about: "Stage", default: DEFAULT_STAGE },
+      "--now": "End the old token at once: versions that have it send nothing any more",
+    },
+    examples: ["stack rotate-logs-token --stage production"],
+  },
   "stack policy": {
     summary: "Print the access policy that deploying needs",
     examples: ["stack policy > policy.json"],

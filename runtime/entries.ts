@@ -1,4 +1,5 @@
 import type { Entry } from "../grammar/entry.ts";
+import { entryId } from "../grammar/entry-id.ts";
 import type { Clock } from "../grammar/units/clock.ts";
 import type { AnsweringRule } from "./exchange.ts";
 
@@ -9,17 +10,22 @@ export interface EntryLogOptions {
   readonly version: string;
   readonly commit?: string;
   readonly clock: Clock;
+  /** Begins the ids of the entries, which have none without it: no two logs that are compared may have the same. */
+  readonly instance?: string | undefined;
 }
 
 /**
  * Collects all entries of a running server: the app's output, its requests, and the events of its process.
- * Each carries stage, version and commit. They are passed on once per tick, so that a busy server writes many at once.
+ * Each carries stage, version and commit, and its number in this log if that has an instance. They are passed on once per
+ * tick, so that a busy server writes many at once.
  */
 export class EntryLog {
   readonly nowMs: () => number;
   /** Fields of every entry. */
   readonly common: { readonly stage: string; readonly version: string; readonly commit?: string };
   readonly #log: (entries: readonly Entry[]) => void;
+  readonly #instance: string | undefined;
+  #count = 0;
   #batch: Entry[] = [];
   #lastMs: number | undefined;
   #lastText = "";
@@ -28,6 +34,7 @@ export class EntryLog {
     const { clock } = options;
     this.nowMs = () => clock.nowMs();
     this.#log = options.log;
+    this.#instance = options.instance;
     const { stage, version, commit } = options;
     this.common = { stage, version, ...(commit !== undefined && { commit }) };
   }
@@ -44,9 +51,7 @@ export class EntryLog {
 
   /** An entry of the app's own; a field that the app wrote stays as it wrote it. Returns what `extend` takes. */
   add(entry: Entry): Entry {
-    const added = { ...entry, fields: { ...this.common, ...entry.fields } };
-    this.#push(added);
-    return added;
+    return this.#push({ ...entry, fields: { ...this.common, ...entry.fields } });
   }
 
   /** Adds a line to the message of an entry; false if that was passed on already. */
@@ -57,9 +62,12 @@ export class EntryLog {
     return true;
   }
 
-  #push(entry: Entry): void {
+  #push(unnumbered: Entry): Entry {
+    const entry =
+      this.#instance === undefined ? unnumbered : { ...unnumbered, id: entryId(this.#instance, ++this.#count) };
     if (this.#batch.length === 0) setImmediate(() => this.flush());
     this.#batch.push(entry);
+    return entry;
   }
 
   /** Many entries have the same millisecond, and writing it out takes longer than the rest of an entry. */

@@ -46,6 +46,8 @@ export interface ProxyServerOptions {
   readonly tellsReasons?: boolean | undefined;
   /** The machine's by default. */
   readonly clock?: Clock | undefined;
+  /** Begins the ids of the entries; without it they have none. */
+  readonly instance?: string | undefined;
 }
 
 export interface RunningServer {
@@ -85,8 +87,8 @@ export type ApplicationOptions = Omit<ProxyServerOptions, "host" | "port">;
 
 /** Creates the part that the local server and the function platform have in common. Runs nothing. */
 export function createApplication(options: ApplicationOptions): Application {
-  const { stage, version, commit, log, clock = systemClock } = options;
-  const entries = new EntryLog({ log, clock, stage, version, ...(commit !== undefined && { commit }) });
+  const { stage, version, commit, log, instance, clock = systemClock } = options;
+  const entries = new EntryLog({ log, clock, stage, version, instance, ...(commit !== undefined && { commit }) });
   const shared = { entries, clock };
   const supervision = supervisionOf(options, shared);
   const supervisor = supervision && new Supervisor(supervision);

@@ -31,6 +31,9 @@ export const parameterPrefix = (app: string) => `/tool/${app}/`;
  */
 export const SNAPSHOTS = ".deployed";
 
+/** The tokens for a log service are below this name, a parameter for each stage. */
+export const LOG_TOKENS = ".logs";
+
 export const stageAlias = (stage: string) => stage;
 export const previousAlias = (stage: string) => `${stage}-previous`;
 

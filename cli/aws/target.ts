@@ -60,7 +60,7 @@ export function openTarget({ env, clock, config, resolved, sandbox }: TargetOpti
     async prepare({ needsLayer }, watched) {
       if (needsLayer) runtimeLayer = await runtimeLayerFile(env, { ...watched, clock });
     },
-    deploy: ({ before, artifact, commit, variables, checks }, watched) =>
+    deploy: ({ before, artifact, commit, variables, logs, checks }, watched) =>
       call(watched, async () => {
         if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, { ...watched, clock });
         return deployStage(
@@ -70,6 +70,7 @@ export function openTarget({ env, clock, config, resolved, sandbox }: TargetOpti
             artifact: { ...artifact, runtimeLayer: artifact.needsLayer ? runtimeLayer : undefined },
             commit,
             variables,
+            logs,
             checks,
           },
           watched,

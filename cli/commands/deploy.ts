@@ -6,14 +6,17 @@ import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { type Interruption, interruptible } from "../interruption.ts";
+import { openLogTokens } from "../open-platform.ts";
 import { type OpenedProject, openProjectTarget } from "../open-project.ts";
 import { usesSandbox } from "../open-sandbox.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
+import type { Watched } from "../platform/progress.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
 import type { VariableValues } from "../platform/variables.ts";
 import { hookEnvironment, withPackageBinaries } from "../project/app-environment.ts";
 import { readCommit } from "../project/commit.ts";
+import type { LogDelivery } from "../service/log-delivery.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
 import { DEFAULT_STAGE, type Options } from "../table.ts";
 
@@ -48,14 +51,21 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     const { artifact, warnings } = await build(work, options.build);
     let code = await runHook("predeploy", work);
     if (code !== EXIT.ok) return code;
-    const result = await target.deploy({ before, artifact, commit, variables, checks: options.check }, watched);
+    const logs = await openDelivery(work, watched);
+    const result = await target.deploy(
+      { before, artifact, commit, variables, logs: logs.delivery, checks: options.check },
+      watched,
+    );
+    await logs.endRetired();
     progress.end();
     const took = { durationMs: io.nowMs() - beganMs };
     const notes = await sayResult(context, result, { ...took, project });
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
-    await printResult(context, { ...result, remarks: [...warnings, ...result.remarks, ...notes] }, artifact, took);
+    if (logs.remark !== undefined) await context.say(logs.remark);
+    const remarks = [...warnings, ...result.remarks, ...notes, ...(logs.remark === undefined ? [] : [logs.remark])];
+    await printResult(context, { ...result, remarks }, artifact, took);
     return code;
   });
 }
@@ -156,6 +166,32 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
   if (output !== "") await context.say(output);
   await context.error(`${hook} failed: ${howItEnded(last)}`, state ?? `nothing was deployed: ${stage} is as it was`);
   return EXIT.failed;
+}
+
+interface OpenedDelivery {
+  readonly delivery: LogDelivery | undefined;
+  /** Why there is none, and what to do, or where to look in the sandbox. */
+  readonly remark: string | undefined;
+  /** Ends tokens that the deploy has replaced. */
+  endRetired(): Promise<void>;
+}
+
+/** Finds the token for the log service of tool.json. The sandbox gives its functions that of the service that runs here. */
+async function openDelivery({ context, project }: Work, watched: Watched): Promise<OpenedDelivery> {
+  const { config, resolved, stage, sandbox } = project;
+  const none = { delivery: undefined, endRetired: async () => {} };
+  if (sandbox !== undefined) {
+    const { joinLogService } = await import("../service/sandbox-delivery.ts");
+    const page = await joinLogService(context, { app: config.name, stage, signal: watched.signal });
+    return { ...none, remark: page === undefined ? undefined : `its log in a browser: ${page}` };
+  }
+  if (config.logs?.service === undefined) return { ...none, remark: undefined };
+  const { deliveryFor, endRetired } = await import("../service/log-delivery.ts");
+  const { env, clock } = context.io;
+  const tokens = await openLogTokens({ env, clock, config, resolved, sandbox });
+  const request = { config, stage, tokens, watched };
+  const { delivery, remark } = await deliveryFor(context, request);
+  return { delivery, remark, endRetired: () => endRetired(context, request) };
 }
 
 function commitVariable(commit: Commit | undefined): Record<string, string> {

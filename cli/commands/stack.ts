@@ -1,13 +1,14 @@
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
-import { neededAccessPolicy, openStack } from "../open-platform.ts";
+import { neededAccessPolicy, openLogTokens, openStack } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
+import { explainStage } from "../project/stage-word.ts";
 import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
@@ -92,7 +93,7 @@ const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
 export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
-  return withStack(context, options, async ({ stack, name, place, progress, watch }) => {
+  return withStack(context, options, async ({ stack, name, place, progress, watch, endTokens }) => {
     if (!options.yes) {
       if (!isAsking(context)) {
         return context.misuse(
@@ -119,6 +120,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
         return EXIT.failed;
       }
     }
+    const untouched = await endTokens();
     const { removed, left } = await stack.remove(options, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson({ removed, left }));
@@ -129,6 +131,46 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
         if (left.length === 0) await context.print(`nothing of ${name} is left in ${place}`);
       } else await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
       for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
+    }
+    if (untouched.length > 0) {
+      const where = untouched.join(" and ");
+      await context.say(
+        `tokens of ${name} are left at ${where}: an admin of the team removes them there, under Tokens`,
+      );
+    }
+    return EXIT.ok;
+  });
+}
+
+/** `tool stack rotate-logs-token`: makes a new token for a stage's entries; the old one ends when no version needs it. */
+export async function rotateLogsToken(context: Context, options: Options<"stack rotate-logs-token">): Promise<number> {
+  const { config } = await readConfigFile(context);
+  const { stage, now } = options;
+  const wrong = explainStage(stage, config);
+  if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
+  const { config: resolved } = resolveProject(context, config, { development: false, stage });
+  const { teamCommand } = await import("../team/team-command.ts");
+  return teamCommand(context, { interrupted: "interrupted: run this again" }, async ({ signal, progress }) => {
+    const { env, clock } = context.io;
+    const tokens = await openLogTokens({ env, clock, config, resolved, sandbox: undefined });
+    const watched = { signal, report: progress.report };
+    const { rotateToken } = await import("../service/log-delivery.ts");
+    const { behind, ended } = await rotateToken(context, { config, stage, tokens, watched }, { now });
+    progress.end();
+    if (context.format === "json") {
+      await context.print(toJson({ stage, behind, ended }));
+      return EXIT.ok;
+    }
+    const some = `${behind.length === 1 ? "version" : "versions"} ${behind.join(", ")}`;
+    if (behind.length === 0) await context.print(`${stage} has a new token: the next deploy uses it`);
+    else if (now) {
+      await context.print(
+        `${stage} has a new token; ${some} send nothing any more: tool deploy ${stage} uses the new one`,
+      );
+    } else {
+      await context.print(
+        `${stage} has a new token: tool deploy ${stage} uses it; the old one ends when no version has it that can be rolled back to (now ${behind.join(", ")})`,
+      );
     }
     return EXIT.ok;
   });
@@ -153,6 +195,8 @@ interface Opened {
   readonly sandbox: SandboxAccess | undefined;
   readonly progress: StackProgress;
   readonly watch: StackWatch;
+  /** Ends the tokens of the app at its log service. Returns the origins of those that are left. */
+  endTokens(): Promise<readonly string[]>;
 }
 
 /** Opens the stack of the project and runs a command on it. */
@@ -174,15 +218,16 @@ async function withStack(
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {
     const { deploys = false } = options;
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name, deploys });
-    const stack = await openStack({
-      env: context.io.env,
-      clock: context.io.clock,
-      config,
-      resolved: placed(resolved, sandbox),
-      sandbox,
-    });
+    const { env, clock } = context.io;
+    const target = { env, clock, config, resolved: placed(resolved, sandbox), sandbox };
+    const stack = await openStack(target);
+    const endTokens = async () => {
+      if (sandbox !== undefined) return [];
+      const { endAll } = await import("../service/log-delivery.ts");
+      return endAll(context, { tokens: await openLogTokens(target), watched: { signal, report: () => {} } });
+    };
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
-    return run({ stack, name: resolved.name, place, sandbox, progress, watch: { signal, report } });
+    return run({ stack, name: resolved.name, place, sandbox, progress, watch: { signal, report }, endTokens });
   });
 }
 

@@ -61,6 +61,8 @@ export interface DeployRequest {
   readonly commit: Commit | undefined;
   /** The result of `variables`. */
   readonly variables: VariableValues;
+  /** Where the version sends its entries besides the platform's log, and by which token; undefined if nowhere. */
+  readonly logs?: { readonly url: string; readonly token: string } | undefined;
   /** Whether a new version is started and asked for `/` before the stage gets it. If it cannot run, `deploy` throws. */
   readonly checks: boolean;
 }

@@ -56,6 +56,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     issuesAtOnce: true,
     confirmsMail: true,
     tellsReasons: true,
+    logsOf: (app, stage) => folder.logsOf(app, stage),
     runsByClock: true,
     nodeRuntime: options.nodeRuntime,
     report: options.report,

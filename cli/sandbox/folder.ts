@@ -1,7 +1,8 @@
 import { randomBytes } from "node:crypto";
-import { chmodSync, mkdirSync, readFileSync, renameSync, statSync, writeFileSync } from "node:fs";
+import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 
 /** The record that the daemon writes once it listens. */
 export interface DaemonRecord {
@@ -18,6 +19,20 @@ export interface Access {
   readonly accessKeyId: string;
   readonly secretAccessKey: string;
   readonly port: number | undefined;
+}
+
+/** The log service of `npm start` while that runs, with a token that may make others. */
+export interface LogServiceHere {
+  readonly url: string;
+  readonly token: string;
+  /** The origin of its web UI. */
+  readonly pageUrl: string;
+}
+
+/** Where a stage's entries are sent, and by which token of it. */
+export interface StageToken {
+  readonly project: string;
+  readonly token: string;
 }
 
 /** The paths of one person's sandbox. */
@@ -96,6 +111,50 @@ export class SandboxFolder {
 
   writeDaemon(record: DaemonRecord): void {
     writeWhole(this.#daemon, record);
+  }
+
+  get #logService(): string {
+    return join(this.path, "logs.json");
+  }
+
+  get #stageTokens(): string {
+    return join(this.path, "log-tokens.json");
+  }
+
+  /** Undefined while none runs. */
+  logService(): LogServiceHere | undefined {
+    const { url, token, pageUrl } = readJson(this.#logService) ?? {};
+    const isWhole = [url, token, pageUrl].every((one) => typeof one === "string") && URL.canParse(String(url));
+    // Nothing is sent to another machine, whatever the file says.
+    if (!isWhole || !isLoopback(new URL(String(url)).hostname)) return undefined;
+    return { url: String(url), token: String(token), pageUrl: String(pageUrl) };
+  }
+
+  writeLogService(here: LogServiceHere): void {
+    this.make();
+    writeWhole(this.#logService, here);
+  }
+
+  /** To be called when the service ends, which may not be the last one that was written. */
+  removeLogService(url: string): void {
+    if (this.logService()?.url === url) rmSync(this.#logService, { force: true });
+  }
+
+  /** The token of a stage for the log service here, if a deploy has made one. */
+  stageToken(app: string, stage: string): StageToken | undefined {
+    const { project, token } = (readJson(this.#stageTokens)?.[`${app}/${stage}`] ?? {}) as Partial<StageToken>;
+    return typeof project === "string" && typeof token === "string" ? { project, token } : undefined;
+  }
+
+  writeStageToken(app: string, stage: string, token: StageToken): void {
+    writeWhole(this.#stageTokens, { ...readJson(this.#stageTokens), [`${app}/${stage}`]: token });
+  }
+
+  /** Where the functions of a stage send their entries; undefined while no log service runs. */
+  logsOf(app: string, stage: string): { readonly url: string; readonly token: string } | undefined {
+    const [here, own] = [this.logService(), this.stageToken(app, stage)];
+    if (here === undefined || own === undefined) return undefined;
+    return { url: `${here.url}/ingest/${encodeURIComponent(own.project)}`, token: own.token };
   }
 }
 

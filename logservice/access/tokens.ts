@@ -57,11 +57,13 @@ export async function expiryOf(db: Db, { id, kind }: Pick<Grant, "id" | "kind">)
 
 async function grantOfRow(
   db: Db,
-  { id, kind, team_id: team, created_by, scopes }: TokenRow,
+  { id, kind, team_id: team, created_by, scopes, project_id, stage }: TokenRow,
 ): Promise<Grant | undefined> {
   const by = created_by;
-  if (kind !== "command")
-    return { id, kind, team, actor: id, person: undefined, by, scopes: new Set(JSON.parse(scopes) as Scope[]) };
+  if (kind !== "command") {
+    const own = { id, kind, team, actor: id, person: undefined, by, scopes: new Set(JSON.parse(scopes) as Scope[]) };
+    return kind === "app" ? { ...own, app: { project: project_id, stage } } : own;
+  }
   const person = await personIn(db, created_by, team);
   if (person?.role === undefined) return undefined;
   return { id, kind, team, actor: person.email, person, by, scopes: ROLE_SCOPES[person.role] };
@@ -95,21 +97,21 @@ export async function unlessBusy(write: Promise<unknown>): Promise<void> {
   });
 }
 
-/** The API tokens of a team, oldest first. */
+/** The API tokens of a team and those of deployed apps, oldest first. */
 export async function listTokens(db: Db, team: string): Promise<Token[]> {
   const makers = await emailsOfUsers(db);
-  return (await listRows(db, "api", team)).map((row) => tokenOf(row, makers));
+  return (await listRows(db, ["api", "app"], team)).map((row) => tokenOf(row, makers));
 }
 
-/** The API tokens of all teams, each with its team's id, oldest first. */
+/** The API tokens of all teams and those of deployed apps, each with its team's id, oldest first. */
 export async function listTokensOfAll(db: Db): Promise<(Token & { readonly team: string })[]> {
   const makers = await emailsOfUsers(db);
-  return (await listRows(db, "api")).map((row) => ({ ...tokenOf(row, makers), team: row.team_id }));
+  return (await listRows(db, ["api", "app"])).map((row) => ({ ...tokenOf(row, makers), team: row.team_id }));
 }
 
-/** The rows of the tokens of a kind, oldest first. */
-export async function listRows(db: Db, kind: AccessTokenKind, team?: string): Promise<TokenRow[]> {
-  let query = db.selectFrom("tokens").selectAll().where("kind", "=", kind);
+/** The rows of the tokens of these kinds, oldest first. */
+export async function listRows(db: Db, kinds: readonly AccessTokenKind[], team?: string): Promise<TokenRow[]> {
+  let query = db.selectFrom("tokens").selectAll().where("kind", "in", kinds);
   if (team !== undefined) query = query.where("team_id", "=", team);
   return query.orderBy("created_at").orderBy("id").execute();
 }
@@ -126,6 +128,8 @@ export interface NewToken {
   readonly secret?: string;
   /** Whether its person came in by a link that another one handed over. */
   readonly isUnproven?: boolean;
+  /** Of a token of kind `app`. */
+  readonly app?: { readonly project: string; readonly stage: string };
 }
 
 /** Makes a token. Returns the secret, which is stored nowhere, and the public id. */
@@ -140,6 +144,7 @@ export async function addToken(
     expiresAt,
     secret = newToken(),
     isUnproven = false,
+    app = { project: "", stage: "" },
   }: NewToken,
   now: string,
 ): Promise<{ readonly secret: string; readonly id: string }> {
@@ -153,6 +158,7 @@ export async function addToken(
     last_used_at: null,
     expires_at: expiresAt ?? null,
     unproven: Number(isUnproven),
+    ...{ project_id: app.project, stage: app.stage },
   };
   await db
     .insertInto("tokens")
@@ -163,17 +169,17 @@ export async function addToken(
 
 export interface TokenFilter {
   /** Any kind and any team unless told otherwise. */
-  readonly kind?: AccessTokenKind;
+  readonly kinds?: readonly AccessTokenKind[];
   readonly team?: string;
 }
 
 /** Removes a token by its public id or the secret. Returns its row. */
-export async function removeToken(db: Db, idOrSecret: string, { kind, team }: TokenFilter = {}): Promise<TokenRow> {
+export async function removeToken(db: Db, idOrSecret: string, { kinds, team }: TokenFilter = {}): Promise<TokenRow> {
   let query = db
     .selectFrom("tokens")
     .selectAll()
     .where((where) => where.or([where("id", "=", idOrSecret), where("hash", "=", tokenHash(idOrSecret))]));
-  if (kind !== undefined) query = query.where("kind", "=", kind);
+  if (kinds !== undefined) query = query.where("kind", "in", kinds);
   if (team !== undefined) query = query.where("team_id", "=", team);
   const row = await query.executeTakeFirst();
   // The message does not repeat what was sent: it may be a secret.
@@ -183,7 +189,7 @@ export async function removeToken(db: Db, idOrSecret: string, { kind, team }: To
 }
 
 function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
-  const { id, description, created_at, last_used_at, expires_at } = row;
+  const { id, description, project_id, stage, created_at, last_used_at, expires_at } = row;
   const created_by = makers.get(row.created_by) ?? "";
   if (!isWholeToken(row)) {
     const said = `damaged, and refused: remove it and make another one (${description})`;
@@ -191,13 +197,16 @@ function tokenOf(row: TokenRow, makers: ReadonlyMap<string, string>): Token {
       id,
       description: said,
       scopes: [],
+      project_id: "",
+      stage: "",
       created_at: "1970-01-01T00:00:00.000Z",
       created_by,
       last_used_at: null,
       expires_at: null,
     };
   }
-  return { id, description, scopes: JSON.parse(row.scopes), created_at, created_by, last_used_at, expires_at };
+  const scopes = JSON.parse(row.scopes) as Scope[];
+  return { id, description, scopes, project_id, stage, created_at, created_by, last_used_at, expires_at };
 }
 
 /** The addresses of all people by their ids, those of removed members, too. */

@@ -1,3 +1,4 @@
+import { isEntryId } from "../../grammar/entry-id.ts";
 import { isFailedStart, readPlatformLine } from "../../grammar/query/cloudwatch/platform-line.ts";
 import { isStorableTimestamp } from "../events/instant.ts";
 import type { NewEvent } from "../events/store.ts";
@@ -8,7 +9,8 @@ import type { CloudWatchEvent } from "./subscription.ts";
 
 /**
  * Reads events as `/ingest` reads lines: level, message and time by the table of loggers, or the line as it is for a project of
- * plain text. Each has the platform's id, by which one that is delivered again counts once, and its time if the line has none.
+ * plain text. Each has the platform's id, by which one that is delivered again counts once, and its time if the line has none. An
+ * entry of a deployed app keeps the id that it was written with, as the app may have sent it, too.
  * Lines of the function platform have the level of what they say: nobody looks for the beginning and end of each invocation.
  * `log_group` and `log_stream` tell where an event comes from. Nothing is left out but blank lines: what cannot be read is kept
  * as text.
@@ -38,16 +40,18 @@ function withOrigin(
   const isTimed = Number.isFinite(timeMs) && Math.abs(timeMs) <= MAX_TIME_MS;
   const time = isTimed ? new Date(timeMs).toISOString() : undefined;
   const { id: ownId, ...others } = own;
+  // Sent by the deployed app itself, too: it counts once.
+  const isSent = isEntryId(ownId);
   return {
     ...(time !== undefined && isStorableTimestamp(time) && { timestamp: time }),
     ...others,
-    ...(id !== "" && id.length <= MAX_ID_LENGTH && { id }),
+    ...(isSent ? { id: ownId } : id !== "" && id.length <= MAX_ID_LENGTH && { id }),
     level: levelOfPlatform(message) ?? own.level,
     // A logger's id may be that of an order: two lines with it are two events.
     fields: {
       log_group: group,
       log_stream: stream,
-      ...(ownId !== undefined && { id: ownId }),
+      ...(ownId !== undefined && !isSent && { id: ownId }),
       ...(own.fields as object | undefined),
     },
   };

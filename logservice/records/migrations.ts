@@ -9,6 +9,7 @@ import {
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
+import { APP_TOKENS } from "./app-tokens-migration.ts";
 import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
@@ -172,4 +173,5 @@ const LATER = {
   "2026-12-watched-disk": WATCHED_DISK,
   // Kysely runs them in the order of their names.
   "2027-01-subscriptions": SUBSCRIPTIONS,
+  "2027-02-app-tokens": APP_TOKENS,
 } satisfies Record<string, Migration>;

@@ -134,6 +134,8 @@ export async function updateProject(db: Db, key: ProjectKey, project: ProjectInp
 /** Removes a project with its alerts, notifications and searches. */
 export async function removeProject(db: Db, { team_id, id }: ProjectKey): Promise<void> {
   await db.deleteFrom("projects").where("team_id", "=", team_id).where("id", "=", id).execute();
+  // A later project of this id is another one.
+  await db.deleteFrom("tokens").where("team_id", "=", team_id).where("project_id", "=", id).execute();
 }
 
 function missing({ id }: ProjectKey): RpcError {

@@ -8,6 +8,8 @@ export const tokenSum = (row: Omit<TokenRow, "sum">): number =>
   sumOf([
     ...[row.id, row.hash, row.team_id, row.kind, row.created_by, row.description, row.scopes],
     ...[row.created_at, row.last_used_at, row.expires_at, row.unproven],
+    // Rows that are older than these columns have sums without them; while those are migrated they are undefined.
+    ...(row.project_id || row.stage ? [row.project_id, row.stage] : []),
   ]);
 
 /** The checksum of a membership's row: of all its other columns. */

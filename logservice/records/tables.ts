@@ -192,12 +192,16 @@ export interface TokenRow {
   expires_at: string | null;
   /** 1 if its person had come in by a link that another one handed over. */
   unproven: number;
+  /** The only project that a token of kind `app` may write to, else "". */
+  project_id: string;
+  /** The stage that the events of a token of kind `app` get, or "". */
+  stage: string;
   /** See row-sums.ts. */
   sum: number | null;
 }
 
-/** An API token, one of CI, or one that a person signed in with on the command line. */
-export type AccessTokenKind = "api" | "ci" | "command";
+/** An API token, one of a deployed app, one of CI, or one that a person signed in with on the command line. */
+export type AccessTokenKind = "api" | "app" | "ci" | "command";
 
 /** Who changed what, when and from where; who was refused. */
 export interface AuditRow {

@@ -53,7 +53,7 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
         signal.throwIfAborted();
         const batchKey = { idempotencyKey: `firehose/${requestId}/${at}`, digest: digestOf(part) };
         const read = (mode: ProjectMode) => ({ events: readCloudWatchEvents(part, mode, now), errors: [] });
-        await append(service, { team_id: grant.team, id }, read, batchKey);
+        await append(service, { grant, project: id }, read, batchKey);
         at += part.length;
       }
       return requestId;

@@ -20,9 +20,7 @@ export function ingestAnswer({ service, bodies }: RouteState): GrantedAnswer {
       const nowMs = service.nowMs();
       const readParsed = bodyType(request) === "application/json" ? readJson : readLines;
       const read = (mode: ProjectMode) => (mode === "plain_text" ? readPlainLines : readParsed)(text, nowMs);
-      return reportOf(
-        await append(service, { team_id: grant.team, id: project }, read, batchKeyOf(idempotencyKey, body)),
-      );
+      return reportOf(await append(service, { grant, project }, read, batchKeyOf(idempotencyKey, body)));
     });
     sendJson(response, 200, report);
   };

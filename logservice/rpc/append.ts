@@ -1,4 +1,5 @@
 import type { BatchReport } from "../../schema/rpc.generated.ts";
+import type { Grant } from "../access/grant.ts";
 import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
@@ -21,23 +22,37 @@ export interface BatchKey {
 
 /**
  * Stores the batch that `read` returns for the mode of the project, and returns it: the way of all events into the store.
- * Rejects with `not_found`, and
- * with RecordsReplaced.
+ * Events that are sent with the token of a deployed app get the stage of that. Rejects with `forbidden`, `not_found`, and with
+ * RecordsReplaced.
  */
-export function append(
+export async function append(
   { records, events, appends }: Stores,
-  project: ProjectKey,
+  { grant, project: id }: { readonly grant: Grant; readonly project: string },
   read: (mode: ProjectMode) => ReadBatch,
   batchKey: BatchKey | undefined,
 ): Promise<ReadBatch> {
+  const project = { team_id: grant.team, id };
+  if (grant.app !== undefined && grant.app.project !== id) {
+    throw new RpcError("forbidden", `this token may write to the project ${JSON.stringify(grant.app.project)} alone`);
+  }
   return appends.run(project, async () => {
     const { key, mode } = await eventsPlaceOf(records.db, project);
-    const batch = read(mode);
+    const batch = atStage(read(mode), mode === "plain_text" ? undefined : grant.app?.stage);
     // The project may be gone with the next start.
     if (records.isReplaced()) throw new RecordsReplaced();
     if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
     return batch;
   });
+}
+
+/** The batch with one stage, if there is one: a preview cannot pose as production. */
+function atStage(batch: ReadBatch, stage: string | undefined): ReadBatch {
+  if (!stage) return batch;
+  const events = batch.events.map((event) => {
+    if (event.fields.stage === stage) return event;
+    return { ...event, fields: { ...event.fields, stage }, fieldsJson: undefined };
+  });
+  return { ...batch, events };
 }
 
 /** The batch as a project of this mode keeps it: in one of plain text, an event has no fields. */

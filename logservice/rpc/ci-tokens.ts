@@ -10,7 +10,7 @@ const SCOPES = ["projects:read", "events:write"] as const;
 export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_token"> = {
   async get_ci_tokens({ records: { db } }, _, { grant }) {
     const users = await emailsOfUsers(db);
-    const tokens = (await listRows(db, "ci", grant.team)).map((row) => ({
+    const tokens = (await listRows(db, ["ci"], grant.team)).map((row) => ({
       id: row.id,
       name: row.description,
       created_at: row.created_at,
@@ -38,7 +38,7 @@ export const ciTokens: Handlers<"get_ci_tokens" | "add_ci_token" | "remove_ci_to
   async remove_ci_token(service, { token_id }, call) {
     let removed = "";
     await changeRecords(service, call, async (db) => {
-      const { id, hash, description } = await removeToken(db, token_id, { kind: "ci", team: call.grant.team });
+      const { id, hash, description } = await removeToken(db, token_id, { kinds: ["ci"], team: call.grant.team });
       removed = hash;
       return { targetId: id, detail: description };
     });

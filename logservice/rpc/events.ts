@@ -1,6 +1,7 @@
 import { levelOf, type RowColumn, type TableNotes, target } from "../../grammar/query/index.ts";
 import type { AggregateColumn, Stats as WireStats } from "../../schema/rpc.generated.ts";
 import { unlessBusy } from "../access/tokens.ts";
+import { RpcError } from "../error.ts";
 import { levelName } from "../events/level-names.ts";
 import type { EventRange, Stats } from "../events/store.ts";
 import { writeAudit } from "../records/audit.ts";
@@ -26,8 +27,11 @@ export const events: Handlers<
   | "get_numeric_field_stats"
 > = {
   async add_events(service, input, call) {
+    if (call.grant.app !== undefined) {
+      throw new RpcError("forbidden", "the token of a deployed app sends its events to /ingest alone");
+    }
     const { project, batch, isPartial } = readBatch(input, service.nowMs());
-    await append(service, projectOf(call, project), (mode) => inMode(batch, mode), call.batchKey);
+    await append(service, { grant: call.grant, project }, (mode) => inMode(batch, mode), call.batchKey);
     return isPartial ? reportOf(batch) : undefined;
   },
 

@@ -1,7 +1,9 @@
 import type { Kysely } from "kysely";
-import type { Scope } from "../../schema/rpc.generated.ts";
+import type { Scope, TokenInput } from "../../schema/rpc.generated.ts";
+import type { Grant } from "../access/grant.ts";
 import { addToken, expiryOf, listTokens, refuseOfRemoved, removeToken } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
+import { eventsKeyOf } from "../records/projects.ts";
 import { isWholeToken } from "../records/row-sums.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { refuseMore } from "../records/team-limits.ts";
@@ -19,6 +21,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     if (beyond.length > 0) {
       throw new RpcError("forbidden", `this token lacks ${beyond.join(", ")} itself and cannot grant it`);
     }
+    const app = readApp(token);
     const expiresAt = readExpiry(token.expires_at, service.nowMs());
     let secret = "";
     await changeRecords(service, call, async (db, now) => {
@@ -27,7 +30,10 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
       const { team, by } = call.grant;
       await refuseOfRemoved(db, call.grant);
       await refuseMore(db, team, "tokens", service.teamLimits);
-      const addedToken = await addToken(db, { ...token, team, by, ...(expiresAt !== undefined && { expiresAt }) }, now);
+      if (app !== undefined) await eventsKeyOf(db, { team_id: team, id: app.project });
+      const { description = "", scopes } = token;
+      const own = { team, by, description, scopes, ...(expiresAt !== undefined && { expiresAt }) };
+      const addedToken = await addToken(db, app === undefined ? own : { ...own, kind: "app", app }, now);
       secret = addedToken.secret;
       return { targetId: addedToken.id, detail: token.description ?? "" };
     });
@@ -37,7 +43,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   async remove_token(service, { token_id }, call) {
     let removed = "";
     await changeRecords(service, call, async (db) => {
-      const row = await removeToken(db, token_id, { kind: "api", team: call.grant.team });
+      const row = await removeToken(db, token_id, { kinds: ["api", "app"], team: call.grant.team });
       const { id, hash, description } = row;
       // Whoever has the secret of a token could use it, so may end it, too.
       if (token_id === id) refuseWider(call, row);
@@ -48,6 +54,18 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     return undefined;
   },
 };
+
+/** What the token of a deployed app is bound to; undefined for one of all projects. Throws `invalid`. */
+function readApp({ project_id: project = "", stage = "", scopes }: TokenInput): Grant["app"] {
+  if (project === "") {
+    if (stage === "") return undefined;
+    throw new RpcError("invalid", "token.stage: needs project_id, too: only the token of an app has a stage");
+  }
+  if (scopes.some((scope) => scope !== "events:write")) {
+    throw new RpcError("invalid", "token.scopes: must be events:write alone with project_id");
+  }
+  return { project, stage };
+}
 
 /** Throws `forbidden` for a token that may do more than the credential: it could not make it again, and others rely on it. */
 function refuseWider({ grant }: Call, row: TokenRow): void {

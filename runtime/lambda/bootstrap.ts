@@ -1,9 +1,7 @@
 // The process that the platform starts in place of a runtime of its own: `bootstrap` of a custom runtime, or what
 // AWS_LAMBDA_EXEC_WRAPPER runs on a managed one.
 import { systemClock } from "../../grammar/units/clock.ts";
-import { entryLine } from "../entries.ts";
-import type { Application } from "../index.ts";
-import { loadDeployment } from "./deployment.ts";
+import { type LoadedDeployment, loadDeployment } from "./deployment.ts";
 import { InitError } from "./init-error.ts";
 import { answerInvocations } from "./loop.ts";
 import { connectRuntimeApi } from "./runtime-api.ts";
@@ -15,36 +13,45 @@ import { connectRuntimeApi } from "./runtime-api.ts";
  */
 const READY_MS = 9_000;
 
-/** From the platform's SIGTERM to its SIGKILL there are 500 ms. */
+/** From the platform's SIGTERM to its SIGKILL there are 500 ms: for the app, and for sending its last entries. */
 const STOP_MS = 400;
+/** The app has less of them if entries are sent, so that its last ones can be. */
+const APP_STOP_MS = 300;
 
 async function main(): Promise<void> {
   const { env } = process;
   const api = connectRuntimeApi(env.AWS_LAMBDA_RUNTIME_API ?? "", systemClock);
-  let application: Application;
+  let deployment: LoadedDeployment;
   try {
-    application = await loadDeployment({
+    deployment = await loadDeployment({
       directory: env.LAMBDA_TASK_ROOT ?? process.cwd(),
       env,
       clock: systemClock,
-      // Written at once: the platform reads lines, and may stop this process right after them.
-      log: (entries) => process.stdout.write(entries.map((entry) => `${entryLine(entry)}\n`).join("")),
+      print: (text) => process.stdout.write(text),
     });
   } catch (error) {
     if (error instanceof InitError) await api.initError(error.type, error.message);
     else await api.initError("Tool.NotStarted", `the deployment cannot be read: ${(error as Error).message}`);
     throw error;
   }
-  process.once("SIGTERM", () => void stop(application));
+  process.once("SIGTERM", () => void stop(deployment));
+  const { application, sender } = deployment;
   const readyByMs = performance.timeOrigin + READY_MS;
-  await answerInvocations(application, api, { streams: env.TOOL_RESPONSE_MODE !== "buffered", readyByMs });
+  const streams = env.TOOL_RESPONSE_MODE !== "buffered";
+  await answerInvocations(application, api, { streams, readyByMs, sender });
 }
 
-async function stop({ supervisor, entries, clock }: Application): Promise<void> {
-  const cut = clock.after(STOP_MS, () => supervisor?.kill());
-  await supervisor?.stop();
+async function stop({ application, sender }: LoadedDeployment): Promise<void> {
+  const { supervisor, entries, clock } = application;
+  const byMs = clock.monotonicMs() + STOP_MS;
+  const cut = clock.after(sender === undefined ? STOP_MS : APP_STOP_MS, () => supervisor?.kill());
+  entries.flush();
+  // What is there is sent while the app stops, and what it still writes after that.
+  await Promise.all([supervisor?.stop(), sender?.finish(STOP_MS)]);
   cut.stop();
   entries.flush();
+  await sender?.finish(byMs - clock.monotonicMs());
+  sender?.close();
   process.exit(0);
 }
 

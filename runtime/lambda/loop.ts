@@ -1,11 +1,17 @@
 import type { Application } from "../index.ts";
 import { answerInvocation, type InvocationOptions, untilListening } from "./invocation.ts";
 import { PlatformRefusal, type RuntimeApi } from "./runtime-api.ts";
+import type { Sender } from "./sender.ts";
 
 export interface LoopOptions extends InvocationOptions {
   /** Milliseconds since 1970 at which the platform is told that the function is ready, whether or not its app is. */
   readonly readyByMs: number;
+  /** Sends entries between an answer and the next event. */
+  readonly sender?: Sender | undefined;
 }
+
+/** An emulator that does not answer a registration is not waited for any longer. */
+const REGISTER_MS = 1_000;
 
 /**
  * A connection that idled longer is not used again: the platform stops all processes between two invocations, and an app
@@ -25,11 +31,18 @@ export async function answerInvocations(
 ): Promise<never> {
   const { clock } = application;
   application.supervisor?.start();
+  const registered = Promise.race([api.register(), clock.sleep(REGISTER_MS, undefined, { isBackground: true })]);
   await untilListening(application, options.readyByMs);
-  for (let idleSinceMs = clock.nowMs(); ; idleSinceMs = clock.nowMs()) {
+  await registered;
+  let pauseMs: number | undefined;
+  for (let idleSinceMs = clock.nowMs(), isFirst = true; ; idleSinceMs = clock.nowMs(), isFirst = false) {
     await outputRead();
     application.entries.flush();
+    // What was written before the first event does not hold it up.
+    if (!isFirst) await options.sender?.answered(pauseMs);
+    const waitingSinceMs = clock.nowMs();
     const invocation = await api.next();
+    pauseMs = isFirst ? undefined : clock.nowMs() - waitingSinceMs;
     if (clock.nowMs() - idleSinceMs > MAX_IDLE_MS) application.supervisor?.dropIdleConnections();
     try {
       await answerInvocation(application, invocation, api.answerTo(invocation), options);

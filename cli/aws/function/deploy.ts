@@ -4,7 +4,7 @@ import type { Config, ResolvedConfig } from "../../../schema/index.ts";
 import { DEFAULT_STAGES, forStage } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { Watched } from "../../platform/progress.ts";
-import type { Commit, DeployResult, StageBefore } from "../../platform/target.ts";
+import type { Commit, DeployRequest, DeployResult, StageBefore } from "../../platform/target.ts";
 import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
 import {
@@ -84,6 +84,7 @@ export interface StageRequest {
   readonly commit: Commit | undefined;
   /** The variables of the stage that `tool env` keeps. */
   readonly variables: VariableValues;
+  readonly logs?: DeployRequest["logs"];
   /** Whether a new version must show that it runs before the stage gets it. */
   readonly checks: boolean;
 }
@@ -139,7 +140,7 @@ async function presence(
  */
 export async function deployStage(
   deploy: StageDeploy,
-  { before: { alias, record }, artifact, commit, variables, checks }: StageRequest,
+  { before: { alias, record }, artifact, commit, variables, logs, checks }: StageRequest,
   watched: Watched,
 ): Promise<DeployResult> {
   const { cloud, gateway, stage, written, staged } = deploy;
@@ -149,7 +150,7 @@ export async function deployStage(
   const name = functionName(written.name);
   const aliases = aliasesOf(lambda, name, signal);
   const { wrapper } = artifact;
-  const fixed = fixedVariables(staged.config, { stage, commit: commit?.ref, wrapper });
+  const fixed = fixedVariables(staged.config, { stage, commit: commit?.ref, wrapper, logs });
   const { environment, snapshot } = packVariables(stage, fixed, variables);
   const ensureSnapshot = async () =>
     snapshot && storeSnapshot({ ssm: await cloud.ssm(), app: written.name, signal, clock: cloud.clock }, snapshot);

@@ -108,7 +108,9 @@ export async function rollbackStage(
     outcome: isUnchanged ? "unchanged" : "rolled-back",
     wasFailed: target.isFailed && !isUnchanged,
     // The commit always differs.
-    differingVariables: [...names].filter((one) => one !== "TOOL_COMMIT" && mine[one] !== others[one]).sort(),
+    differingVariables: [...names]
+      .filter((one) => !/^TOOL_(?:COMMIT$|LOGS_)/.test(one) && mine[one] !== others[one])
+      .sort(),
   };
 }
 

@@ -2,6 +2,7 @@ import { createHash } from "node:crypto";
 import { isDeepStrictEqual } from "node:util";
 import type { FunctionConfiguration, UpdateFunctionConfigurationCommandInput } from "@aws-sdk/client-lambda";
 import type { Config, ResolvedConfig } from "../../../schema/index.ts";
+import type { DeployRequest } from "../../platform/target.ts";
 import { roleName } from "../names.ts";
 
 /** The configuration of one stage's function: everything in a published version besides its code. */
@@ -33,12 +34,23 @@ export interface SettingsInput {
 /** The variables that are the same for whatever is in `tool env`: those of tool.json and the tool's own. Pure. */
 export function fixedVariables(
   config: Pick<ResolvedConfig, "environment">,
-  { stage, commit, wrapper }: { readonly stage: string; readonly commit: string | undefined; readonly wrapper: string },
+  {
+    stage,
+    commit,
+    wrapper,
+    logs,
+  }: {
+    readonly stage: string;
+    readonly commit: string | undefined;
+    readonly wrapper: string;
+    readonly logs?: DeployRequest["logs"];
+  },
 ): Record<string, string> {
   return {
     ...config.environment,
     TOOL_STAGE: stage,
     ...(commit !== undefined && { TOOL_COMMIT: commit }),
+    ...(logs !== undefined && { TOOL_LOGS_URL: logs.url, TOOL_LOGS_TOKEN: logs.token }),
     TOOL_RESPONSE_MODE: "stream",
     AWS_LAMBDA_EXEC_WRAPPER: wrapper,
   };

@@ -7,6 +7,7 @@ import {
   bucketName,
   functionName,
   hasEdge,
+  LOG_TOKENS,
   logGroupName,
   parameterPrefix,
   roleName,
@@ -330,7 +331,8 @@ async function ownVariables(
   // A parameter that is in no stage is not ours.
   const names = (await allBelow(store, prefix, false)).map(({ Name }) => Name!).filter((name) => of(name).length > 1);
   const snapshots = names.filter((name) => of(name)[0] === SNAPSHOTS);
-  const stages = [...new Set(names.map((name) => of(name)[0]!))].filter((stage) => stage !== SNAPSHOTS).sort();
+  const tokens = names.filter((name) => of(name)[0] === LOG_TOKENS);
+  const stages = [...new Set(names.map((name) => of(name)[0]!))].filter((stage) => !stage.startsWith(".")).sort();
   const remove = (paths: readonly string[]) => async () => {
     await removeParameters(store, paths);
     return undefined;
@@ -346,8 +348,14 @@ async function ownVariables(
       remove: remove(own),
     };
   });
-  if (snapshots.length === 0) return resources;
-  return [{ kind: "variables", name: "of deployed versions", remove: remove(snapshots) }, ...resources];
+  const stagesOf = (paths: readonly string[]) => shortList(paths.map((path) => of(path)[1]!).sort());
+  return [
+    ...(snapshots.length === 0 ? [] : [{ kind: "variables", name: "of deployed versions", remove: remove(snapshots) }]),
+    ...(tokens.length === 0
+      ? []
+      : [{ kind: "tokens for the log service", name: stagesOf(tokens), remove: remove(tokens) }]),
+    ...resources,
+  ];
 }
 
 /** Undefined if a service reports that the resource does not exist; each service has its own name for that error. */

@@ -4,7 +4,7 @@ import { variableNameProblem } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { SetRequest, SetResult, StageValue, StoredVariable, VariableValues } from "../../platform/variables.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
-import { parameterPrefix, SNAPSHOTS, TAGS } from "../names.ts";
+import { parameterPrefix, TAGS } from "../names.ts";
 import { decodeHead, decodeParts, EMPTY_PART, encodeValue, partName, partsHead, slices } from "./stored-value.ts";
 import { withoutQuoted } from "./without-quoted.ts";
 
@@ -176,7 +176,8 @@ export async function describeVariables(store: VariableStore) {
   const prefix = parameterPrefix(store.app);
   return (await describeBelow(store, prefix)).flatMap((one) => {
     const [stage = "", name, ...more] = (one.Name ?? "").slice(prefix.length).split("/");
-    return name === undefined || more.length > 0 || stage === SNAPSHOTS ? [] : [{ ...one, stage, name }];
+    // Snapshots and tokens for the log service are no stage's.
+    return name === undefined || more.length > 0 || stage.startsWith(".") ? [] : [{ ...one, stage, name }];
   });
 }
 

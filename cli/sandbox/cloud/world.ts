@@ -22,6 +22,8 @@ export interface AccountOptions {
   readonly confirmsMail?: boolean;
   /** Apps that do not run are answered for with the reason, as in `tool start`. */
   readonly tellsReasons?: boolean;
+  /** Where the functions of an app's stage send their entries besides the log; absent, or undefined: nowhere. */
+  readonly logsOf?: (app: string, stage: string) => { readonly url: string; readonly token: string } | undefined;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
   /** Gets what is a bug of the sandbox; standard error if it is absent. */

@@ -86,6 +86,9 @@ const SIGNALS: Readonly<Record<string, string>> = {
   SIGTERM: "terminated",
 };
 
+/** Where extensions register ("Using the Lambda Extensions API to create extensions"). */
+const EXTENSIONS = "2020-01-01/extension/";
+
 const EXITED = "Runtime exited with error: ";
 
 /** Resolves when the last byte of an answer is there, or its end by failure. */
@@ -119,6 +122,8 @@ export class Environment {
   /** The runtime waits for an event. */
   #waiting: ServerResponse | undefined;
   #running: Running | undefined;
+  /** An extension is registered, and its name is taken. */
+  #isExtended = false;
   #onReady: ((failure: FunctionError | undefined) => void) | undefined;
   #initError: FunctionError | undefined;
   /** How long it took to start; undefined once it was reported. */
@@ -226,8 +231,10 @@ export class Environment {
     this.#stopped = [];
   }
 
+  /** SIGTERM comes only if an extension is registered: nobody else could answer it ("Shutdown phase"). */
   async shutDown(): Promise<void> {
     if (this.isGone) return;
+    if (!this.#isExtended) return this.end();
     this.thaw();
     const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
     this.#child.kill("SIGTERM");
@@ -350,6 +357,7 @@ export class Environment {
       const { status, body } = await onCall(operation as SandboxCall, await bytesOf(req));
       return reply(res, status, body);
     }
+    if (target.startsWith(EXTENSIONS)) return this.#answerExtension(target.slice(EXTENSIONS.length), req, res);
     const [, , area, ...rest] = target.split("/");
     const path = `${req.method} ${[area, ...rest].join("/")}`;
     if (path === "GET invocation/next") return this.#next(res);
@@ -380,6 +388,38 @@ export class Environment {
       errorType: "RequestEntityTooLarge",
       errorMessage: `Exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`,
     });
+  }
+
+  /**
+   * The part of the Extensions API that an internal extension without events uses. Its next event never comes: the end of the
+   * environment ends the connection.
+   */
+  async #answerExtension(path: string, req: IncomingMessage, res: ServerResponse): Promise<void> {
+    const { name, version } = this.#options.identity ?? TEST_IDENTITY;
+    const refuse = (status: number, errorType: string, errorMessage: string) =>
+      reply(res, status, { errorType, errorMessage });
+    if (req.method === "POST" && path === "register") {
+      const { events = [] } = JSON.parse((await bytesOf(req)).toString()) as { events?: unknown[] };
+      if (req.headers["lambda-extension-name"] === undefined) {
+        return refuse(400, "Extension.InvalidExtensionName", "Empty extension name");
+      }
+      if (events.length > 0) return refuse(400, "Extension.InvalidEventType", "the sandbox sends no events");
+      if (this.#isExtended) return refuse(403, "Extension.AlreadyRegistered", "there is an extension of this name");
+      if (this.#waiting !== undefined || this.#running !== undefined) {
+        return refuse(403, "Extension.RegistrationClosed", "extensions register before the first event is asked for");
+      }
+      this.#isExtended = true;
+      const identifier = { "Content-Type": "application/json", "Lambda-Extension-Identifier": this.#secret };
+      res.writeHead(200, identifier);
+      res.end(JSON.stringify({ functionName: name, functionVersion: version, handler: "index.handler" }));
+      return;
+    }
+    req.resume();
+    if (req.method === "GET" && path === "event/next") {
+      if (req.headers["lambda-extension-identifier"] === this.#secret && this.#isExtended) return;
+      return refuse(403, "Extension.InvalidExtensionIdentifier", "no extension has this identifier");
+    }
+    return refuse(404, "NotFound", path);
   }
 
   #stream(req: IncomingMessage, res: ServerResponse, running: Running): void {

@@ -86,7 +86,7 @@ export class LocalFunction {
     return this.#environment?.pid;
   }
 
-  /** As the platform takes an environment down: SIGTERM, SIGKILL half a second later. */
+  /** As the platform takes an environment down: SIGKILL, or SIGTERM half a second before if an extension is registered. */
   async shutDown(): Promise<void> {
     await this.#environment?.shutDown();
     this.#environment = undefined;

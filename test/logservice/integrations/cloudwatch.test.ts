@@ -241,6 +241,28 @@ t.test("a request that is sent again counts once, also if the first try was cut 
   t.equal(Number((json.rows as unknown[][])[0]![0]), count);
 });
 
+t.test("an entry that a deployed app sent, too, counts once, whichever comes first", async (t) => {
+  const service = await withProject(t);
+  const line = (id: string, message: string) =>
+    JSON.stringify({ id, timestamp: new Date(TIME_MS).toISOString(), level: "info", message, fields: { stage: "a" } });
+  const instance = "0123456789abcdef";
+  const send = (...lines: string[]) =>
+    service.send({
+      path: "/ingest/shop",
+      body: lines.join("\n"),
+      headers: { authorization: `Bearer ${service.owner}`, "content-type": "application/x-ndjson" },
+    });
+  t.equal((await send(line(`${instance}-1`, "sent first"))).status, 200);
+  const lines = [line(`${instance}-1`, "sent first"), line(`${instance}-2`, "delivered first"), line("order-2", "2")];
+  t.equal((await deliver(service, requestOf([packed(eventsOf(...lines))]))).status, 200);
+  t.equal((await send(line(`${instance}-2`, "delivered first"), line(`${instance}-3`, "sent alone"))).status, 200);
+  const events = await stored(service);
+  t.same(events.map(({ message }) => message).sort(), ["2", "delivered first", "sent alone", "sent first"]);
+  const delivered = events.find(({ message }) => message === "delivered first");
+  t.equal(delivered?.fields.id, undefined, "the id is that of the event");
+  t.equal(events.find(({ message }) => message === "2")?.fields.id, "order-2", "an order's is not");
+});
+
 t.test("a project of plain text keeps lines as they are", async (t) => {
   const service = await startTestService(t);
   await service.call("add_project", { project: { id: "shop", name: "shop", mode: "plain_text" } });

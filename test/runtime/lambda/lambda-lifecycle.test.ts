@@ -117,11 +117,16 @@ t.test("logs.disable leaves the requests out", async (t) => {
 t.test("the app knows its stage and nothing of the Runtime API", async (t) => {
   const command = `exec ${process.execPath} -e 'require("http").createServer((q, s) => s.end(JSON.stringify(process.env))).listen(process.env.PORT)'`;
   const project = { command, files: { ".env": "LEAKED=1\n" } };
-  const deployed = await deploy(t, project, { streams: false, env: { AWS_LAMBDA_EXEC_WRAPPER: "/opt/wrapper" } });
+  const own = {
+    AWS_LAMBDA_EXEC_WRAPPER: "/opt/wrapper",
+    TOOL_LOGS_URL: "http://127.0.0.1:1/",
+    TOOL_LOGS_TOKEN: "lgs_1",
+  };
+  const deployed = await deploy(t, project, { streams: false, env: own });
   const env = JSON.parse(Buffer.from((await invoke(deployed, "GET", "/")).body, "base64").toString());
   t.match(env, { TOOL_STAGE: "production", NODE_ENV: "production", AWS_REGION: "eu-west-1" });
   t.equal(env.AWS_LAMBDA_RUNTIME_API, undefined);
-  t.equal(env.AWS_LAMBDA_EXEC_WRAPPER, undefined);
+  for (const name of Object.keys(own)) t.equal(env[name], undefined, name);
   t.equal(env.LEAKED, undefined, "an app's own file is the app's affair");
 });
 

@@ -160,6 +160,8 @@ export class Runner {
       path.replace(/^\/var\/task(?=\/)/, task).replace(/^\/opt(?=\/)/, join(pool.directory, "opt"));
     const wrapper = settings.environment?.AWS_LAMBDA_EXEC_WRAPPER;
     const { world, region } = this.#state;
+    const stage = settings.environment?.TOOL_STAGE;
+    const logs = stage === undefined ? undefined : world.options.logsOf?.(lambdaFunction.name, stage);
     const day = world.clock.date().toISOString().slice(0, 10).replaceAll("-", "/");
     const logStream = `${day}/[${version.version}]${randomBytes(16).toString("hex")}`;
     const log = eventWriter((message) => {
@@ -204,6 +206,7 @@ export class Runner {
         ...settings.environment,
         // Apps have a wrapper: what is left are functions of the tool.
         ...(world.options.confirmsMail && wrapper === undefined && { TOOL_SANDBOX_KEEPS_MESSAGES: "1" }),
+        ...(logs !== undefined && wrapper !== undefined && { TOOL_LOGS_URL: logs.url, TOOL_LOGS_TOKEN: logs.token }),
         ...(world.options.tellsReasons && wrapper !== undefined && { TOOL_SANDBOX_TELLS_REASONS: "1" }),
         ...(wrapper !== undefined && { AWS_LAMBDA_EXEC_WRAPPER: here(wrapper) }),
       },

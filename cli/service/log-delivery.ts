@@ -1,0 +1,231 @@
+import { visible } from "../../grammar/visible-text.ts";
+import type { Config } from "../../schema/index.ts";
+import { projectIdOf } from "../../schema/project-id.ts";
+import { RpcFailure } from "../../schema/rpc-client.ts";
+import type { Context } from "../context.ts";
+import type { LogToken, LogTokens } from "../platform/log-tokens.ts";
+import type { Watched } from "../platform/progress.ts";
+import { type AccountClient, accountClient } from "../team/account-client.ts";
+import { readCredentials, remedyOf } from "../team/credentials.ts";
+import { TeamError } from "../team/error.ts";
+
+/** Where versions of a stage send their entries, and by which token. */
+export interface LogDelivery {
+  /** The whole address: `https://logs.example.com/ingest/shop`. */
+  readonly url: string;
+  readonly token: string;
+}
+
+export interface DeliveryRequest {
+  readonly config: Config;
+  readonly stage: string;
+  readonly tokens: LogTokens;
+  readonly watched: Watched;
+}
+
+/** `logs.service` of tool.json, in the form that a token goes with. */
+export interface LogService {
+  readonly origin: string;
+  readonly project: string;
+}
+
+/** Undefined if tool.json names no service. */
+export function logServiceOf({ name, logs }: Pick<Config, "name" | "logs">): LogService | undefined {
+  if (logs?.service === undefined) return undefined;
+  return { origin: new URL(logs.service).origin, project: logs.project ?? projectIdOf(name)! };
+}
+
+/**
+ * The delivery of a stage that is about to be deployed: by the token that is stored for it, else by a new one if this person is
+ * signed in to the service. CI makes none. Without a token the app is deployed all the same: `remark` says what to do.
+ */
+export async function deliveryFor(
+  context: Context,
+  { config, stage, tokens, watched }: DeliveryRequest,
+): Promise<{ readonly delivery?: LogDelivery; readonly remark?: string }> {
+  const service = logServiceOf(config);
+  if (service === undefined) return {};
+  const { origin, project } = service;
+  const stored = await tokens.read(stage, watched);
+  if (stored !== undefined && isFor(stored, service)) return { delivery: deliveryBy(stored) };
+  const without = (reason: string, remedy: string) => ({
+    // A service may answer anything.
+    remark: `entries go to CloudWatch alone: ${visible(reason)}\n  ${remedy.split("\n").map(visible).join("\n  ")}`,
+  });
+  try {
+    const person = personAt(context, origin, watched.signal);
+    if (person === undefined) {
+      return without(
+        `there is no token of ${stage} for ${origin}, and nobody is signed in there who could make one`,
+        `tool team login --email <address> --url ${origin}, then tool deploy ${stage}; CI uses that token then`,
+      );
+    }
+    const token = await makeToken(person, { service, app: config.name, stage });
+    const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
+    await tokens.write(stage, fresh, watched);
+    return { delivery: deliveryBy(fresh) };
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return without(error.message, error.hint ?? `tool deploy ${stage} tries it again`);
+  }
+}
+
+/** A token goes to the origin that made it, and is for one project there. */
+const isFor = (token: LogToken, { origin, project }: LogService) =>
+  token.service === origin && token.project === project;
+
+const deliveryBy = ({ service, project, token }: LogToken): LogDelivery => ({
+  url: `${service}/ingest/${encodeURIComponent(project)}`,
+  token,
+});
+
+const retiredOf = (token: LogToken | undefined): LogToken["retired"] =>
+  token === undefined ? [] : [...token.retired, { service: token.service, token: token.token }];
+
+/**
+ * The client of whoever is signed in at this very origin on this machine; undefined if nobody is, or if this is CI: its tokens
+ * may not make others. Throws a TeamError if that cannot be read.
+ */
+function personAt(context: Context, origin: string, signal: AbortSignal): AccountClient | undefined {
+  const { source, config } = readCredentials(context);
+  if (source !== "file") return undefined;
+  const some = config.credentials.filter(({ url }) => url === origin);
+  const chosen = some.find((one) => one === config.current) ?? (some.length === 1 ? some[0] : undefined);
+  if (chosen === undefined) {
+    if (some.length === 0) return undefined;
+    throw new TeamError(
+      `you are in several teams at ${origin}, and none of them is the current one`,
+      `choose one of ${some.map(({ key }) => key).join(", ")}: tool team switch ${some[0]!.key}`,
+    );
+  }
+  const { token } = chosen;
+  return accountClient({ url: origin, token, signIn: remedyOf(source, chosen), signal, clock: context.io.clock });
+}
+
+/** Makes the token of a stage, and the project if it does not exist. Throws a TeamError. */
+export async function makeToken(
+  person: AccountClient,
+  { service, app, stage }: { readonly service: LogService; readonly app: string; readonly stage: string },
+): Promise<string> {
+  const { project } = service;
+  const token = { description: `${app}, ${stage}`, scopes: ["events:write" as const], project_id: project, stage };
+  const add = async () => (await person.call("add_token", { token })).id;
+  try {
+    return await add();
+  } catch (error) {
+    if (!isMissing(error)) throw error;
+    await person.call("add_project", { project: { id: project, name: app } });
+    return add();
+  }
+}
+
+const isMissing = (error: unknown) =>
+  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404;
+
+export interface Rotation {
+  /** Versions that aliases name and that have a token which is not the newest one. */
+  readonly behind: readonly string[];
+  readonly ended: number;
+}
+
+/**
+ * Makes a new token for a stage. The old one ends with the deploy after which no version has it that an alias names, or `now`.
+ * Throws a TeamError.
+ */
+export async function rotateToken(
+  context: Context,
+  { config, stage, tokens, watched }: DeliveryRequest,
+  { now }: { readonly now: boolean },
+): Promise<Rotation> {
+  const service = logServiceOf(config);
+  if (service === undefined) {
+    throw new TeamError(
+      "tool.json names no log service",
+      'write "logs": { "service": "https://logs.example.com" } first',
+    );
+  }
+  const { origin, project } = service;
+  const person = personAt(context, origin, watched.signal);
+  if (person === undefined) {
+    throw new TeamError(`nobody is signed in at ${origin}`, `tool team login --email <address> --url ${origin}`);
+  }
+  const stored = await tokens.read(stage, watched);
+  const token = await makeToken(person, { service, app: config.name, stage });
+  const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
+  await tokens.write(stage, fresh, watched);
+  const old = new Set(fresh.retired.map((one) => one.token));
+  const versions = (await tokens.versions(watched)).filter((version) => old.has(version.token));
+  const kept = now ? new Set<string>() : new Set(versions.map((version) => version.token));
+  const ended = await endTokens(person, fresh, { stage, kept, tokens, watched });
+  return { behind: versions.map(({ version }) => version), ended };
+}
+
+/**
+ * Ends the earlier tokens of a stage that no version has any more. Called after a deploy; what fails is tried by the next one.
+ */
+export async function endRetired(context: Context, { config, stage, tokens, watched }: DeliveryRequest): Promise<void> {
+  const service = logServiceOf(config);
+  if (service === undefined) return;
+  try {
+    const stored = await tokens.read(stage, watched);
+    if (stored === undefined || stored.retired.length === 0) return;
+    const person = personAt(context, service.origin, watched.signal);
+    if (person === undefined) return;
+    const kept = new Set((await tokens.versions(watched)).map(({ token }) => token));
+    await endTokens(person, stored, { stage, kept, tokens, watched });
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+  }
+}
+
+/** Ends the retired tokens of a person's service that are not kept. Returns how many. */
+async function endTokens(
+  person: AccountClient,
+  stored: LogToken,
+  {
+    stage,
+    kept,
+    tokens,
+    watched,
+  }: Pick<DeliveryRequest, "stage" | "tokens" | "watched"> & { readonly kept: ReadonlySet<string> },
+): Promise<number> {
+  const ending = stored.retired.filter(({ service, token }) => service === stored.service && !kept.has(token));
+  for (const { token } of ending) await endToken(person, token);
+  if (ending.length === 0) return 0;
+  const retired = stored.retired.filter((one) => !ending.includes(one));
+  await tokens.write(stage, { ...stored, retired }, watched);
+  return ending.length;
+}
+
+async function endToken(person: AccountClient, token: string): Promise<void> {
+  try {
+    await person.call("remove_token", { token_id: token });
+  } catch (error) {
+    // Somebody ended it before.
+    if (!isMissing(error)) throw error;
+  }
+}
+
+/**
+ * Ends the tokens of an app that is about to be removed, as far as this person is signed in where they are from. Returns the
+ * origins of those that are left.
+ */
+export async function endAll(
+  context: Context,
+  { tokens, watched }: Pick<DeliveryRequest, "tokens" | "watched">,
+): Promise<readonly string[]> {
+  const left = new Set<string>();
+  for (const stored of (await tokens.all(watched)).values()) {
+    for (const { service, token } of [...stored.retired, stored]) {
+      try {
+        const person = personAt(context, service, watched.signal);
+        if (person === undefined) left.add(service);
+        else await endToken(person, token);
+      } catch (error) {
+        if (!(error instanceof TeamError)) throw error;
+        left.add(service);
+      }
+    }
+  }
+  return [...left];
+}

@@ -1,0 +1,53 @@
+import { projectIdOf } from "../../schema/project-id.ts";
+import { RpcFailure } from "../../schema/rpc-client.ts";
+import type { Context } from "../context.ts";
+import { type LogServiceHere, SandboxFolder } from "../sandbox/folder.ts";
+import { type AccountClient, accountClient } from "../team/account-client.ts";
+import { TeamError } from "../team/error.ts";
+import { makeToken } from "./log-delivery.ts";
+
+/**
+ * Joins a stage in the sandbox with the log service of `npm start`, if that runs: its functions get a token that was made for the
+ * stage. Returns where to look at its log in a browser; undefined without a service. A deploy never fails by it.
+ */
+export async function joinLogService(
+  context: Context,
+  { app, stage, signal }: { readonly app: string; readonly stage: string; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const folder = SandboxFolder.of(context.io.env);
+  const here = folder.logService();
+  if (here === undefined) return undefined;
+  const project = projectIdOf(app)!;
+  const client = (token: string): AccountClient =>
+    accountClient({ url: here.url, token, signIn: "npm start", signal, clock: context.io.clock });
+  try {
+    const { account } = await client(here.token).call("get_account", {});
+    const stored = folder.stageToken(app, stage);
+    const isKnown = stored?.project === project && (await knows(client(stored.token)));
+    if (!isKnown) {
+      const service = { origin: here.url, project };
+      folder.writeStageToken(app, stage, {
+        project,
+        token: await makeToken(client(here.token), { service, app, stage }),
+      });
+    }
+    return pageOf(here, account.team_id, project);
+  } catch (error) {
+    // Of the last `npm start`, which was killed.
+    if (error instanceof TeamError) return undefined;
+    throw error;
+  }
+}
+
+/** Whether the service knows a token: it may have been begun anew. */
+async function knows(client: AccountClient): Promise<boolean> {
+  try {
+    return (await client.call("get_account", {})).account.kind === "app";
+  } catch (error) {
+    if (error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 401) return false;
+    throw error;
+  }
+}
+
+const pageOf = ({ pageUrl }: LogServiceHere, team: string, project: string) =>
+  `${pageUrl}/t/${encodeURIComponent(team)}/p/${encodeURIComponent(project)}/events`;

@@ -1,0 +1,59 @@
+import { randomBytes } from "node:crypto";
+import type { Entry } from "../../grammar/entry.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
+import { entryLine } from "../entries.ts";
+import type { Sender, SenderOptions } from "./sender.ts";
+
+/** Where the entries of a function go: to stdout, and to the log service if the deploy found a token for it. */
+export interface Delivery {
+  /** Begins the ids of entries; undefined if they go to stdout alone, where nobody compares them. */
+  readonly instance: string | undefined;
+  readonly log: (entries: readonly Entry[]) => void;
+  readonly sender: Sender | undefined;
+  /** Whose entries are about the delivery; what fails before is on stdout alone. */
+  noteBy(note: SenderOptions["note"]): void;
+}
+
+export interface DeliveryOptions {
+  readonly env: NodeJS.ProcessEnv;
+  readonly clock: Clock;
+  /** Writes to stdout at once: the platform reads lines, and may stop this process right after them. */
+  readonly print: (text: string) => void;
+  /** `logs.cloudwatch` of tool.json. */
+  readonly printsAll: boolean;
+}
+
+/** TOOL_LOGS_URL and TOOL_LOGS_TOKEN of the function say where entries are sent: `https://logs.example.com/ingest/shop`. */
+export async function openDelivery({ env, clock, print, printsAll }: DeliveryOptions): Promise<Delivery> {
+  const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: token = "" } = env;
+  if (token === "" || !URL.canParse(url)) {
+    return { instance: undefined, log: (entries) => print(linesOf(entries)), sender: undefined, noteBy: () => {} };
+  }
+  // Imported late: functions that send nothing load none of it.
+  const [{ openIngest }, { openSender }] = await Promise.all([import("./ingest.ts"), import("./sender.ts")]);
+  const instance = randomBytes(8).toString("hex");
+  const printLines = (lines: readonly string[]) => print(lines.map((line) => `${line}\n`).join(""));
+  let note: SenderOptions["note"] = () => {};
+  const sender = openSender({
+    post: await openIngest({ url, token, clock }),
+    instance,
+    clock,
+    note: (...entry) => note(...entry),
+    print: printsAll ? undefined : printLines,
+  });
+  return {
+    instance,
+    sender,
+    log(entries) {
+      const lines = entries.map(entryLine);
+      if (printsAll) printLines(lines);
+      sender.write(entries, lines);
+    },
+    noteBy(by) {
+      note = by;
+    },
+  };
+}
+
+/** Entries as they are printed. */
+export const linesOf = (entries: readonly Entry[]) => entries.map((entry) => `${entryLine(entry)}\n`).join("");

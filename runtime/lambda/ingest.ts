@@ -1,0 +1,123 @@
+// `POST /ingest/<project>` of the log service, over a connection that is kept.
+import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import type { Clock } from "../../grammar/units/clock.ts";
+import type { Outcome, Post } from "./sender.ts";
+
+/**
+ * Longest time for an answer, most of which passes while requests are served. The service holds a request for some seconds
+ * before it refuses it for its rate.
+ */
+const ANSWER_MS = 15_000;
+/** NAT gateways forget connections without a word after 350 s, and load balancers close them after 60 s. */
+const MAX_IDLE_MS = 50_000;
+/** The answer to a batch that was refused line by line. */
+const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Statuses that the same batch gets each time; all others may pass. */
+const FINAL = new Set([400, 409, 413, 415, 422]);
+
+export interface IngestOptions {
+  /** The whole address: `https://logs.example.com/ingest/shop`. */
+  readonly url: string;
+  readonly token: string;
+  readonly clock: Clock;
+}
+
+/** Loads TLS only if the address needs it, which takes some milliseconds. */
+export async function openIngest({ url, token, clock }: IngestOptions): Promise<Post> {
+  const target = new URL(url);
+  const isSecure = target.protocol === "https:";
+  const { Agent, request } = isSecure ? await import("node:https") : { Agent: HttpAgent, request: requestHttp };
+  let agent = new Agent({ keepAlive: true, maxSockets: 1 });
+  let usedAtMs = clock.nowMs();
+
+  return async (batch) => {
+    const idleMs = clock.nowMs() - usedAtMs;
+    if (idleMs < 0 || idleMs > MAX_IDLE_MS) {
+      agent.destroy();
+      agent = new Agent({ keepAlive: true, maxSockets: 1 });
+    }
+    // The other end may have closed it while this process was stopped: that is no failure of the service.
+    const outcome = (await attempt(batch)) ?? (await attempt(batch)) ?? failed("the connection was closed twice");
+    usedAtMs = clock.nowMs();
+    return outcome;
+  };
+
+  /** Undefined if a connection that was kept turns out to be closed. */
+  function attempt({ body, idempotencyKey }: Parameters<Post>[0]): Promise<Outcome | undefined> {
+    return new Promise((resolve) => {
+      const req = request(target, {
+        method: "POST",
+        agent,
+        headers: {
+          Authorization: `Bearer ${token}`,
+          "Content-Type": "application/x-ndjson",
+          "Content-Encoding": "gzip",
+          "Content-Length": body.length,
+          "Idempotency-Key": idempotencyKey,
+          "User-Agent": "tool-runtime",
+        },
+      });
+      const settle = (outcome: Outcome | undefined) => {
+        timer.stop();
+        resolve(outcome);
+      };
+      const fail = (reason: string) => {
+        settle(failed(reason));
+        req.destroy();
+      };
+      // After the answers that came while this process was stopped: its timers are all due then.
+      const timer = clock.after(ANSWER_MS, () => setImmediate(() => fail(`no answer within ${ANSWER_MS / 1000} s`)), {
+        isBackground: true,
+      });
+      req.on("error", (error: NodeJS.ErrnoException) => {
+        const isStale = req.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? "");
+        settle(isStale ? undefined : failed(`${target.host} cannot be reached: ${error.code ?? error.message}`));
+      });
+      req.on("response", (response: IncomingMessage) => {
+        const parts: Buffer[] = [];
+        let bytes = 0;
+        response.on("data", (part: Buffer) => {
+          bytes += part.length;
+          if (bytes > MAX_ANSWER_BYTES) fail(`${target.host} does not answer as a log service`);
+          else parts.push(part);
+        });
+        response.on("error", (error) => fail(`the answer broke off: ${error.message}`));
+        response.on("end", () => settle(outcomeOf(response, Buffer.concat(parts).toString(), target.host)));
+      });
+      req.end(body);
+    });
+  }
+}
+
+const failed = (reason: string): Outcome => ({ kind: "failed", reason });
+
+function outcomeOf({ statusCode = 0, headers }: IncomingMessage, text: string, host: string): Outcome {
+  const answer = objectIn(text);
+  if (statusCode === 200 && typeof answer.accepted === "number" && Array.isArray(answer.errors)) {
+    const [first] = answer.errors;
+    return {
+      kind: "taken",
+      refused: answer.errors.length,
+      ...(first !== undefined && { reason: textOf(first?.message) }),
+    };
+  }
+  if (statusCode === 200) return failed(`${host} does not answer as a log service`);
+  const reason = `${statusCode} ${textOf(answer.message)}`.trim();
+  // A proxy in front of the service says nothing about a line.
+  if (FINAL.has(statusCode) && typeof answer.type === "string") return { kind: "refused", reason };
+  const retryAfterMs = Number(headers["retry-after"]) * 1000;
+  return { kind: "failed", reason, ...(retryAfterMs > 0 && { retryAfterMs }) };
+}
+
+function objectIn(text: string): Record<string, unknown> {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === "object" && value !== null ? (value as Record<string, unknown>) : {};
+  } catch {
+    return {};
+  }
+}
+
+const textOf = (value: unknown) => (typeof value === "string" ? value.slice(0, MAX_REASON_LENGTH) : "");
+
+const MAX_REASON_LENGTH = 500;

@@ -1,0 +1,144 @@
+// Entries of a deployed app in the log service of tool.json: the real command, the stand-in of the cloud, and the real service.
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import { Lambda } from "@aws-sdk/client-lambda";
+import { SSM } from "@aws-sdk/client-ssm";
+import t, { type Test } from "tap";
+import { startAws } from "../../support/aws/index.ts";
+import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
+import { startTestService, type TestService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+
+/** A machine on which a person is signed in to the service. */
+async function signedIn(t: Test, service: TestService, role: "admin" | "member" = "admin") {
+  const folder = mkdtempSync(join(tmpdir(), "tool-logs-"));
+  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
+  const email = `${role}@example.com`;
+  const token = await service.person(email, role);
+  const { json } = await service.call("get_account", {}, token);
+  const { team_id: team } = json.account;
+  mkdirSync(join(folder, "tool"), { mode: 0o700 });
+  const teams = { [team]: { team, email, url: service.running.url, token } };
+  writeFileSync(join(folder, "tool/config.json"), JSON.stringify({ team, teams }), { mode: 0o600 });
+  return { XDG_CONFIG_HOME: folder };
+}
+
+const NOBODY = { XDG_CONFIG_HOME: "/nonexistent" };
+const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2050-01-01T00:00:00Z" };
+
+async function open(t: Test, config: (service: TestService) => object = () => ({})) {
+  const [aws, service] = [await startAws(t), await startTestService(t)];
+  const text = (logs: object) => ({ "tool.json": JSON.stringify({ name: "hello", logs }) });
+  const logs = { service: service.running.url, ...config(service) };
+  const app = appFolder(aws, join(t.testdir(), "app"), { ...text(logs), "app.js": appSource("one") });
+  const lambda = new Lambda(aws.client);
+  return {
+    aws,
+    service,
+    app,
+    configure: (changed: object) => app.write(text(changed)),
+    token: async (Qualifier: string) =>
+      (await lambda.getFunctionConfiguration({ FunctionName: "hello", Qualifier })).Environment?.Variables
+        ?.TOOL_LOGS_TOKEN,
+    tokens: async () =>
+      (await service.call("get_tokens")).json.tokens
+        .filter((one: { project_id: string }) => one.project_id !== "")
+        .map(({ description, scopes, project_id, stage, created_by }: Record<string, unknown>) => {
+          return { description, scopes, project_id, stage, created_by };
+        }),
+    works: async (token: string | undefined) => (await service.call("get_account", {}, token)).status === 200,
+  };
+}
+
+t.test("a token is made by the first deploy of a person, used by CI, rotated, and removed with the app", async (t) => {
+  const { aws, service, app, token, tokens, works } = await open(t);
+  const { origin } = new URL(service.running.url);
+  const person = await signedIn(t, service);
+
+  const without = await app.tool(["deploy"], { ...NOBODY, TOOL_LOGS_TOKEN: service.owner });
+  t.equal(without.code, 0, without.stderr);
+  t.match(
+    without.stderr,
+    `entries go to CloudWatch alone: there is no token of staging for ${origin}, and nobody is signed in there who could make one\n` +
+      `  tool team login --email <address> --url ${origin}, then tool deploy staging; CI uses that token then\n`,
+  );
+  t.same([await tokens(), await token("staging")], [[], undefined]);
+
+  const deployed = await app.tool(["deploy"], person);
+  t.equal(deployed.code, 0, deployed.stderr);
+  t.notMatch(deployed.stdout + deployed.stderr, /lgs_|CloudWatch/);
+  const made = { description: "hello, staging", scopes: ["events:write"], project_id: "hello", stage: "staging" };
+  t.same(await tokens(), [{ ...made, created_by: "admin@example.com" }]);
+  const url = deployed.stdout.trim();
+  t.match(await askEndpoint(aws, `${url}?variable=TOOL_LOGS_TOKEN`), { body: "undefined" }, "the app does not get it");
+  await until("the entries are in the service", async () => {
+    const { json } = await service.call("search", { project_id: "hello", ...RANGE, query: "status = 200" });
+    return json.events.some(({ fields }: { fields: { stage: string } }) => fields.stage === "staging");
+  });
+  t.equal((await app.tool(["env", "ls", "--format", "json"], NOBODY)).stdout.includes(".logs"), false);
+
+  app.write({ "app.js": appSource("two") });
+  const byCi = await app.tool(["deploy"], NOBODY);
+  t.equal(byCi.code, 0, byCi.stderr);
+  const first = await token("staging");
+  t.same([(await tokens()).length, first, await works(first)], [1, await token("2"), true]);
+
+  const rotated = await app.tool(["stack", "rotate-logs-token"], person);
+  t.same(
+    [rotated.code, rotated.stdout],
+    [
+      0,
+      "staging has a new token: tool deploy staging uses it; the old one ends when no version has it that can be rolled back to (now 2, 3)\n",
+    ],
+    rotated.stderr,
+  );
+  t.ok(await works(first), "versions still have it");
+  const again = await app.tool(["deploy"], person);
+  t.equal(again.code, 0, again.stderr);
+  t.not(await token("staging"), first);
+  t.ok(await works(first), "so has the previous one");
+  const now = await app.tool(["stack", "rotate-logs-token", "--now"], person);
+  t.match(now.stdout, /^staging has a new token; versions 2?,? ?3, 4 send nothing any more: tool deploy staging/);
+  t.notOk(await works(first));
+  t.equal((await tokens()).length, 1);
+
+  const removed = await app.tool(["stack", "delete", "--yes"], person);
+  t.equal(removed.code, 0, removed.stderr);
+  t.match(removed.stdout, "tokens for the log service staging");
+  t.same(await tokens(), []);
+  const { Parameters } = await new SSM(aws.client).getParametersByPath({ Path: "/tool/hello", Recursive: true });
+  t.same(Parameters, []);
+});
+
+t.test("a token goes to no address but that of the service that made it", async (t) => {
+  const asked: (string | undefined)[] = [];
+  const server = createServer((req, res) => {
+    asked.push(req.headers.authorization);
+    res.writeHead(200, { "Content-Type": "application/json" }).end('{"id":"lgs_x"}');
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => void server.close());
+  const { service, app, token, configure } = await open(t);
+  const person = await signedIn(t, service);
+  t.equal((await app.tool(["deploy"], person)).code, 0);
+  const { port } = server.address() as AddressInfo;
+  configure({ service: `http://127.0.0.1:${port}` });
+  const elsewhere = await app.tool(["deploy"], { ...person, TOOL_LOGS_TOKEN: service.owner });
+  t.equal(elsewhere.code, 0, elsewhere.stderr);
+  t.match(elsewhere.stderr, /^entries go to CloudWatch alone: there is no token of staging for http:/m);
+  t.same([asked, await token("staging")], [[], undefined]);
+});
+
+t.test("who may not make one is told so, and the app is deployed", async (t) => {
+  const { service, app, tokens } = await open(t);
+  const member = await app.tool(["deploy"], await signedIn(t, service, "member"));
+  t.equal(member.code, 0, member.stderr);
+  t.match(
+    member.stderr,
+    /^entries go to CloudWatch alone: your role in this team is member, which lacks tokens:write/m,
+  );
+  t.same(await tokens(), []);
+});

@@ -1,0 +1,90 @@
+// Entries of a function on their way to a log service: the real bundle in a real process.
+import { createServer, type IncomingMessage } from "node:http";
+import type { AddressInfo } from "node:net";
+import { gunzipSync } from "node:zlib";
+import t, { type Test } from "tap";
+import type { Entry } from "../../../grammar/entry.ts";
+import { isEntryId } from "../../../grammar/entry-id.ts";
+import { ask } from "../../support/runtime.ts";
+import { type Deployment, deploy } from "../../support/runtime-api/deployed.ts";
+
+interface Request {
+  readonly path: string | undefined;
+  readonly headers: IncomingMessage["headers"];
+  readonly entries: readonly Entry[];
+  /** Counts connections. */
+  readonly connection: number;
+}
+
+/** A log service that takes everything. */
+async function startService(t: Test) {
+  const requests: Request[] = [];
+  let connections = 0;
+  const numbers = new WeakMap<object, number>();
+  const server = createServer(async (req, res) => {
+    const parts: Buffer[] = [];
+    for await (const part of req) parts.push(part as Buffer);
+    const lines = gunzipSync(Buffer.concat(parts)).toString().split("\n");
+    const entries = lines.map((line) => JSON.parse(line) as Entry);
+    requests.push({ path: req.url, headers: req.headers, entries, connection: numbers.get(req.socket)! });
+    res.setHeader("Content-Type", "application/json").end(JSON.stringify({ accepted: lines.length, errors: [] }));
+  });
+  server.on("connection", (socket) => numbers.set(socket, ++connections));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  return {
+    requests,
+    entries: () => requests.flatMap(({ entries }) => entries),
+    url: `http://127.0.0.1:${port}/ingest/shop`,
+  };
+}
+
+async function deployed(t: Test, app: string, config = {}, deployment: Deployment = {}) {
+  const service = await startService(t);
+  const env = { TOOL_LOGS_URL: service.url, TOOL_LOGS_TOKEN: "lgs_secret" };
+  return { service, function: await deploy(t, { app, config }, { ...deployment, env }) };
+}
+
+const ids = (entries: readonly Entry[]) => entries.map(({ id }) => id);
+
+t.test("entries are sent over a connection that is kept, and have one id there and on stdout", async (t) => {
+  const { service, function: app } = await deployed(t, "echo/server.mjs", {}, { freezes: true });
+  for (let i = 0; i < 2; i++) await ask(app.port, { path: `/${i}` });
+  await app.function.idle();
+  // Stopped: they wait for the next event, or for the end.
+  await app.function.shutDown();
+  const [first] = service.requests;
+  t.equal(first!.path, "/ingest/shop");
+  t.match(first!.headers, {
+    authorization: "Bearer lgs_secret",
+    "content-encoding": "gzip",
+    "content-type": "application/x-ndjson",
+    "idempotency-key": /^[0-9a-f]{16}\/1$/,
+  });
+  t.equal(new Set(service.requests.map(({ headers }) => headers["idempotency-key"])).size, service.requests.length);
+  t.equal(new Set(service.requests.map(({ connection }) => connection)).size, 1, "one connection");
+  t.same(service.entries(), app.entries(), "the same, in the same order");
+  t.ok(ids(service.entries()).every(isEntryId));
+  t.equal(new Set(ids(service.entries())).size, service.entries().length);
+});
+
+t.test("what an app writes while it stops is sent, too", async (t) => {
+  const { service, function: app } = await deployed(t, "processes/drains.mjs");
+  await app.function.warmUp();
+  await app.function.shutDown();
+  t.ok(service.entries().some(({ message }) => message === "draining"));
+  t.same(service.entries(), app.entries());
+});
+
+t.test("without CloudWatch, what is delivered is not printed", async (t) => {
+  const { service, function: app } = await deployed(t, "echo/server.mjs", { logs: { cloudwatch: false } });
+  await ask(app.port, { path: "/" });
+  await app.function.idle();
+  await app.function.shutDown();
+  t.ok(service.entries().some(({ message }) => message === "response"));
+  t.same(app.entries(), []);
+});
