@@ -87,6 +87,9 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       disable: config.logs?.disable ?? false,
       rules: config.logs?.rules ?? true,
       queries: { ...config.logs?.queries },
+      ...(config.logs?.alerts && { alerts: config.logs.alerts }),
+      ...(config.logs?.notifications && { notifications: config.logs.notifications }),
+      ...(config.logs?.include && { include: config.logs.include }),
     },
     actions: (config.actions ?? []).map((action) =>
       action.type === "chat" ? { ...action, gifs: action.gifs ?? false } : action,

@@ -14,6 +14,7 @@ export { notUtf8 } from "./encoding.ts";
 export { fixAll } from "./fix-all.ts";
 export { parseGlob } from "./glob.ts";
 export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
+export { isLogPart, type LogPart, logParts, type PartOf, partOf } from "./log-parts.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { Memory } from "./memory.ts";
 export { type ProKey, proKeysIn, proProblem } from "./pro-keys.ts";

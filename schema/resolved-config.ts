@@ -18,6 +18,8 @@ import type {
 /** Every hook as the array of its commands; hooks that are not written are absent. */
 export type ResolvedHooks = { [name in keyof Hooks]?: string[] };
 
+type ServiceMembers = "alerts" | "notifications" | "include";
+
 /** A configuration in which every default is filled in, in the schema's order: what `tool config` prints. */
 export interface ResolvedConfig {
   name: string;
@@ -45,7 +47,8 @@ export interface ResolvedConfig {
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
-  logs: Required<Logs>;
+  /** What is brought to the log service is as it is written: see `log-parts.ts`. */
+  logs: Required<Omit<Logs, ServiceMembers>> & Pick<Logs, ServiceMembers>;
   actions: Action[];
   alerts: (Alert &
     Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];

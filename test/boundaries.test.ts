@@ -92,6 +92,7 @@ const DOORS: Record<string, readonly string[]> = {
     "html.ts",
     "json.ts",
     "languages.ts",
+    "notification-members.ts",
     "openapi.ts",
     "profiles.ts",
     "project-id.ts",

@@ -4,6 +4,7 @@ import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/inde
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { ignoreProblems } from "../../schema/ignore/index.ts";
 import {
+  type ConfigCheckOptions,
   checkInSteps,
   checkTemplate,
   developmentLogOf,
@@ -17,7 +18,7 @@ import {
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
-import type { Project } from "./project.ts";
+import { type Project, partOfProject } from "./project.ts";
 import { DEFAULT_SETTINGS, type EditorSettings, severityOf } from "./settings.ts";
 
 export interface DiagnosticOptions {
@@ -106,8 +107,7 @@ export function offeredFixes(
   );
   if (pending.size > 0) {
     const isPending = (problem: Problem) => pending.has(problem);
-    const directory = document.name === "tool.json" ? project.directory : undefined;
-    const options = { memory: document.memory, ...(directory && { directory }) };
+    const options = { memory: document.memory, ...surroundings(document, project) };
     const check = (text: string) => atOnce(checkInSteps(text, options)).problems;
     const sound = document.kind === "config" ? withSoundFixes(document.text, problems, check, isPending) : problems;
     for (const [i, one] of diagnostics.entries()) {
@@ -136,10 +136,8 @@ const offeredFix = (document: ToolDocument, fix: Fix): OfferedFix => ({
 function* problemsOf(document: ToolDocument, project: Project): Generator<undefined, readonly Problem[]> {
   switch (document.kind) {
     case "config": {
-      // Only there are the files around it the project's.
-      const directory = document.name === "tool.json" ? project.directory : undefined;
       const { parsed, memory } = document;
-      return (yield* checkInSteps(document.text, { parsed, memory, ...(directory && { directory }) })).problems;
+      return (yield* checkInSteps(document.text, { parsed, memory, ...surroundings(document, project) })).problems;
     }
     case "query": {
       // One query a file; the newline that files end with is none of it.
@@ -163,6 +161,14 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
     case "ignore":
       return ignoreProblems(document.text);
   }
+}
+
+/** What the check of a configuration may know around it: only for a tool.json and its parts are those the project's files. */
+function surroundings(document: ToolDocument, project: Project): ConfigCheckOptions {
+  const isConfig = document.name === "tool.json";
+  const part = isConfig ? undefined : partOfProject(document.uri, project);
+  const directory = isConfig || part !== undefined ? project.directory : undefined;
+  return { ...(directory && { directory }), ...(part && { partOf: part }) };
 }
 
 /** The code of settings that the free edition does not deploy: the text is right, so that it is the least of severities. */
