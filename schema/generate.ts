@@ -6,7 +6,7 @@ import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 import { generateRpc, withoutSiblingsOfRef } from "./generate-rpc.ts";
-import { withRecords } from "./record-members.ts";
+import { withRecordMembers } from "./record-members.ts";
 import { standaloneModule } from "./standalone-module.ts";
 
 type Schema = Record<string, unknown>;
@@ -16,7 +16,7 @@ const BANNER = "// Generated from tool.schema.json by generate.ts.";
 const folder = process.argv[2];
 if (folder === undefined) throw new Error("usage: generate.ts <schema folder>");
 const rpc = read("rpc.schema.json");
-const schema: Schema = withRecords(read("tool.schema.json"), rpc.definitions);
+const schema: Schema = withRecordMembers(read("tool.schema.json"), rpc.definitions);
 
 write("config.generated.ts", await types());
 write("validate.generated.js", await validator());

@@ -1,7 +1,7 @@
 import type { Directory } from "./directory.ts";
 import { memberOf, type Node, parseByLines } from "./json.ts";
 
-/** What `logs` has by name: these are brought to the log service. */
+/** The sections of `logs` whose entries have names: those of the log service. */
 export const LOG_SECTIONS = ["queries", "alerts", "notifications"] as const;
 
 export type LogSection = (typeof LOG_SECTIONS)[number];
@@ -95,7 +95,7 @@ function namesIn(root: Node | undefined, section: LogSection): readonly string[]
 function includePatterns(root: Node | undefined): string[] {
   const include = memberOf(memberOf(root, "logs")?.value, "include")?.value;
   const items = include?.type === "array" ? include.items : [];
-  // What leads out of the project is reported, and never looked at.
+  // A path that leads out of the project is reported, and never looked at.
   return items.flatMap((item) =>
     item.type === "string" && !/^[/~]|^[A-Za-z]:|\\|\0|(?:^|\/)\.\.(?:\/|$)/.test(item.value) ? item.value : [],
   );
@@ -115,9 +115,9 @@ function matchesPart(part: string, name: string): boolean {
   if (!name.startsWith(first)) return false;
   let at = first.length;
   for (const [index, text] of rest.entries()) {
-    const found = index === rest.length - 1 ? name.length - text.length : name.indexOf(text, at);
-    if (found < at || !name.startsWith(text, found)) return false;
-    at = found + text.length;
+    const place = index === rest.length - 1 ? name.length - text.length : name.indexOf(text, at);
+    if (place < at || !name.startsWith(text, place)) return false;
+    at = place + text.length;
   }
   return true;
 }

@@ -96,7 +96,7 @@ export function configActionNames(root: Node): string[] {
 }
 
 /** The names of `logs.notifications`. */
-export function notificationNames(root: Node | undefined): string[] {
+function notificationNames(root: Node | undefined): string[] {
   const notifications = memberOf(memberOf(root, "logs")?.value, "notifications")?.value;
   return notifications?.type === "object" ? notifications.members.map(({ key }) => key.value) : [];
 }

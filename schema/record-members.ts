@@ -3,7 +3,7 @@
 
 type Schema = Record<string, unknown>;
 
-/** What a member takes over from the record. Bounds of texts and lists beyond these have no message in tool.json. */
+/** The keywords that a member takes over from the record. Bounds of texts and lists beyond these have no message in tool.json. */
 const TAKEN = ["description", "type", "enum", "minimum", "maximum", "minLength", "default"];
 
 /**
@@ -11,7 +11,7 @@ const TAKEN = ["description", "type", "enum", "minimum", "maximum", "minLength",
  * record has is the record's, with what the definition says of it in place of that. A member that is written as another
  * type (a duration as a text) keeps none of the record's bounds.
  */
-export function withRecords(schema: Schema, records: Record<string, Schema>): Schema {
+export function withRecordMembers(schema: Schema, records: Record<string, Schema>): Schema {
   const definitions = Object.entries(schema.definitions as Record<string, Schema>).map(([name, definition]) => {
     const { "x-record": record, ...own } = definition;
     return [name, record === undefined ? definition : { ...own, properties: membersOf(own, records[String(record)]) }];

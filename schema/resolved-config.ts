@@ -47,7 +47,7 @@ export interface ResolvedConfig {
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
-  /** What is brought to the log service is as it is written: see `log-parts.ts`. */
+  /** Alerts and notifications are as they are written, without those of included files: see `log-parts.ts`. */
   logs: Required<Omit<Logs, ServiceMembers>> & Pick<Logs, ServiceMembers>;
   actions: Action[];
   alerts: (Alert &

@@ -163,7 +163,7 @@ function* problemsOf(document: ToolDocument, project: Project): Generator<undefi
   }
 }
 
-/** What the check of a configuration may know around it: only for a tool.json and its parts are those the project's files. */
+/** The surroundings that the check of a configuration may know: the project's files, for a tool.json and its parts only. */
 function surroundings(document: ToolDocument, project: Project): ConfigCheckOptions {
   const isConfig = document.name === "tool.json";
   const part = isConfig ? undefined : partOfProject(document.uri, project);

@@ -1,7 +1,7 @@
 import { MEMBERS, type NotificationMembers, type NotificationType } from "../../schema/notification-members.ts";
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
 
-export { MEMBERS, type NotificationMembers, type NotificationType };
+export { MEMBERS, type NotificationMembers };
 
 type Members = typeof MEMBERS;
 

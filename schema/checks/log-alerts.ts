@@ -13,7 +13,7 @@ import { MEMBERS, type NotificationMembers } from "../notification-members.ts";
 import type { ProblemReport } from "../report.ts";
 import { checkMinutes, emailFix, isEmail, phoneProblem } from "./alerts.ts";
 
-/** What is checked of `logs` besides its shape, and what that needs. */
+/** The surroundings that the checks of `logs` need. */
 export interface LogAlertsCheck {
   readonly meanings: Meanings;
   readonly memory: Memory;
@@ -101,7 +101,7 @@ function checkAlert(
 
 /** The problems that a query has only as the query of an alert. */
 function problemsOfAlertQuery(text: string): readonly Problem[] {
-  // What is wrong with it as a query has been said.
+  // Problems that it has as a query have been said.
   if (!parsePipeline(text).ok) return [];
   const parsed = parseAlertQuery(text);
   if (parsed.ok) return [];
@@ -226,14 +226,14 @@ function checkPart(report: ProblemReport, root: ObjectNode) {
         fix: removal(object, member),
       },
     );
-  const known = resolve({ $ref: "#/definitions/logs" }).properties!;
+  const { properties = {} } = resolve({ $ref: "#/definitions/logs" });
   for (const member of root.members) {
     if (member.key.value !== "logs" && member.key.value !== "$schema") refuse(root, member);
   }
   const logs = memberOf(root, "logs")?.value;
   for (const member of logs?.type === "object" ? logs.members : []) {
     const name = member.key.value;
-    if (!(LOG_SECTIONS as readonly string[]).includes(name) && Object.hasOwn(known, name))
+    if (!(LOG_SECTIONS as readonly string[]).includes(name) && Object.hasOwn(properties, name))
       refuse(logs as ObjectNode, member);
   }
 }

@@ -307,12 +307,12 @@ t.test("validate: files that logs.include names", async (t) => {
   for (const args of [[], ["ops/a.json"]]) {
     const { code, stdout } = await tool(["validate", "--format", "json", ...args], { cwd });
     t.equal(code, 1, args.join(" "));
-    const found = JSON.parse(stdout).problems.map(({ code, line, column }: Record<string, unknown>) => [
+    const places = JSON.parse(stdout).problems.map(({ code, line, column }: Record<string, unknown>) => [
       code,
       line,
       column,
     ]);
-    t.same(found, [["config/unknown-reference", 1, 76]], "at its place in the included file");
+    t.same(places, [["config/unknown-reference", 1, 76]], "at its place in the included file");
   }
   const { code, stdout } = await tool(["validate", "ops/b.json"], { cwd });
   t.same([code, stdout], [0, "ops/b.json is valid\n"]);

@@ -708,8 +708,8 @@ t.test("an included file is checked as a part of its tool.json", (t) => {
   ];
   for (const [text, codes] of rows) {
     const document = documentOf(text, "config", "ops/a.json");
-    const found = diagnosticsOf(document, project).map(({ code }) => code);
-    t.same(found, codes, text);
+    const reported = diagnosticsOf(document, project).map(({ code }) => code);
+    t.same(reported, codes, text);
   }
   const { text, offset } = cursor(alert("|"));
   const offered = complete(documentOf(text, "config", "ops/a.json"), offset, project, CLIENT).items;

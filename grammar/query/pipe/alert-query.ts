@@ -47,13 +47,13 @@ export function parseAlertQuery(text: string): Parsed<AlertQuery> {
 
 /** The first word that looks like the name of a saved query, as the command takes them: `@slow`. */
 function savedQueryIn(query: Query): { readonly name: string; readonly span: Span } | undefined {
-  let found: { readonly name: string; readonly span: Span } | undefined;
+  let first: { readonly name: string; readonly span: Span } | undefined;
   forEachTerm(query.expr, (term) => {
-    if (found !== undefined || term.kind !== "truthy" || target(term.field).at === "entry") return;
+    if (first !== undefined || term.kind !== "truthy" || target(term.field).at === "entry") return;
     const name = printField(term.field);
-    if (name.startsWith("@")) found = { name, span: term.span };
+    if (name.startsWith("@")) first = { name, span: term.span };
   });
-  return found;
+  return first;
 }
 
 function readPipes(query: Query | undefined, pipes: readonly Pipe[]): Parsed<AlertQuery> {

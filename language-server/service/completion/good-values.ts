@@ -76,7 +76,7 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
   const [section, first] = path;
   if (section === "logs" && first === "alerts") {
     if (path.length === 3) return logAlert(spot);
-    if (name === "notify") return firstNotification(spot) ?? NEW_NOTIFICATION_NAME;
+    if (name === "notify") return firstNotification(spot) ?? FIRST_NOTIFICATION_NAME;
     const file = testFile(project);
     if (name === "tests") return file === undefined ? [] : [{ file, triggers: 1 }];
     if (path[4] !== undefined && path.length === 5) return { file: file ?? exampleOf(resolve(schema)), triggers: 1 };
@@ -181,19 +181,19 @@ export function newAction(document: ToolDocument): TextEdit | undefined {
 }
 
 function logAlert(spot: Spot) {
-  const notify = firstNotification(spot) ?? NEW_NOTIFICATION_NAME;
+  const notify = firstNotification(spot) ?? FIRST_NOTIFICATION_NAME;
   return { query: "status >= 500", operator: ">", threshold: 10, notify };
 }
 
-export const NEW_NOTIFICATION_NAME = "ops";
+export const FIRST_NOTIFICATION_NAME = "ops";
 /** The notification of a first alert, to be changed by the user. */
-export const NEW_NOTIFICATION = { type: "email", email_addresses: ["ops@example.com"] };
+export const FIRST_NOTIFICATION = { type: "email", email_addresses: ["ops@example.com"] };
 
 const firstNotification = ({ document, project }: Pick<Spot, "document" | "project">) =>
-  notificationNames(document, project)[0];
+  notifiableNames(document, project)[0];
 
 /** Names that alerts of the log service may be sent to: those of the document, and of the project's other files. */
-export function notificationNames(document: ToolDocument, project: Project): string[] {
+export function notifiableNames(document: ToolDocument, project: Project): string[] {
   const own = document.notifications().map(({ key }) => key.value);
   const root = project.config?.()?.root;
   const others = root === undefined ? [] : partOf(root, "tool.json", project.directory).names.notifications.keys();
@@ -205,7 +205,7 @@ export function newNotification(document: ToolDocument, project: Project): TextE
   if (firstNotification({ document, project }) !== undefined) return undefined;
   const logs = document.section("logs")?.value;
   if (logs?.type !== "object") return undefined;
-  const entry = `${JSON.stringify(NEW_NOTIFICATION_NAME)}: ${spaced(NEW_NOTIFICATION)}`;
+  const entry = `${JSON.stringify(FIRST_NOTIFICATION_NAME)}: ${spaced(FIRST_NOTIFICATION)}`;
   const [list, alerts] = [memberOf(logs, "notifications"), memberOf(logs, "alerts")];
   if (list === undefined) {
     return alerts && insertMember(document.text, logs, `"notifications": { ${entry} }`, alerts);

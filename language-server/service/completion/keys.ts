@@ -8,14 +8,14 @@ import type { NodePath, SectionEntry, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type CompletionCandidate, KIND } from "./candidate.ts";
 import {
+  FIRST_NOTIFICATION,
+  FIRST_NOTIFICATION_NAME,
   goodValue,
   memberText,
   NEW_ACTION,
-  NEW_NOTIFICATION,
-  NEW_NOTIFICATION_NAME,
   newAction,
   newNotification,
-  notificationNames,
+  notifiableNames,
 } from "./good-values.ts";
 import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { CursorContext } from "./place.ts";
@@ -43,7 +43,7 @@ export function keyCandidates(
   const hasValue = (name: string) => {
     if (isInAlert && name === "action") return hasAction;
     if (cursor.path[0] === "logs" && name === "notify")
-      return notificationNames(document, project).length > 0 || newNotification(document, project) !== undefined;
+      return notifiableNames(document, project).length > 0 || newNotification(document, project) !== undefined;
     if (cursor.path[0] !== "inject" || name !== "file" || project.directory === undefined) return true;
     return goodValue(properties[name]!, { document, project, path: [...cursor.path, name], container }) !== "";
   };
@@ -78,12 +78,12 @@ export function keyCandidates(
   /** An alert of the log service comes with the notification that it names, if there is none. */
   const writtenForLogs = (member: { readonly text: string; readonly snippet: string }, path: NodePath) => {
     const names = path[1] === "alerts" && (path.length < 4 || path[3] === "notify");
-    if (!names || notificationNames(document, project).length > 0) return member;
+    if (!names || notifiableNames(document, project).length > 0) return member;
     const also = newNotification(document, project);
     if (also !== undefined || path.length > 2) return { ...member, ...(also && { also }) };
     const target = writeMember(
       "notifications",
-      { [NEW_NOTIFICATION_NAME]: NEW_NOTIFICATION },
+      { [FIRST_NOTIFICATION_NAME]: FIRST_NOTIFICATION },
       properties.notifications!,
     );
     return { text: `${target.text},\n${member.text}` };

@@ -6,6 +6,7 @@ import { type CompletionCandidate, KIND } from "./candidate.ts";
 import { commandOffers } from "./commands.ts";
 import {
   actionNames,
+  FIRST_NOTIFICATION_NAME,
   goodValue,
   headerValues,
   includePatterns,
@@ -13,11 +14,10 @@ import {
   locationFor,
   memberText,
   NEW_ACTION,
-  NEW_NOTIFICATION_NAME,
   nameOf,
   newAction,
   newNotification,
-  notificationNames,
+  notifiableNames,
   numberOf,
 } from "./good-values.ts";
 import { objectCandidate } from "./keys.ts";
@@ -200,8 +200,8 @@ function actions(document: ToolDocument): CompletionCandidate[] {
 function notifications(document: ToolDocument, project: Project): CompletionCandidate[] {
   const also = newNotification(document, project);
   if (also !== undefined)
-    return [quoted(NEW_NOTIFICATION_NAME, { kind: KIND.reference, detail: "a new notification", also })];
-  return notificationNames(document, project).map((name) => quoted(name, { kind: KIND.reference }));
+    return [quoted(FIRST_NOTIFICATION_NAME, { kind: KIND.reference, detail: "a new notification", also })];
+  return notifiableNames(document, project).map((name) => quoted(name, { kind: KIND.reference }));
 }
 
 function plainStrings(
