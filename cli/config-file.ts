@@ -1,6 +1,6 @@
 import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
-import { LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
+import { type Elsewhere, LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
 import { requireProjectFile } from "../language-server/node-project-file.ts";
 import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
@@ -139,10 +139,13 @@ async function sayProblems(
     const [actual, where] =
       elsewhere === undefined
         ? [problem, { source, file, lines }]
-        : [elsewhere.problem, { source: elsewhere.text, file: elsewhere.path }];
+        : [elsewhere.problem, { source: masked(elsewhere), file: elsewhere.path }];
     await context.say(`${renderProblem(actual, { ...where, color, columns })}\n`);
   }
 }
+
+/** An included file may hold a secret where only its name belongs; other files are pages. */
+const masked = ({ path, text }: Elsewhere) => (path.endsWith(".json") ? maskSecrets(text) : text);
 
 /** The text of a file, or the problem that prevents reading it. */
 export type TextFile =

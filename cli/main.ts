@@ -40,6 +40,8 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "env export": async () => (await import("./commands/env.ts")).exportAll,
   start: async () => (await import("./commands/start.ts")).start,
   logs: async () => (await import("./commands/logs.ts")).logs,
+  "alerts export": async () => (await import("./commands/alerts.ts")).exportRecords,
+  "alerts test": async () => (await import("./commands/alerts.ts")).test,
   sandbox: async () => (await import("./commands/sandbox.ts")).status,
   "sandbox status": async () => (await import("./commands/sandbox.ts")).status,
   "sandbox start": async () => (await import("./commands/sandbox.ts")).start,

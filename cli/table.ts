@@ -277,6 +277,30 @@ export const TABLE = {
       "logs --service http://localhost:5000 -S 1h '| stats rate() by service'",
     ],
   },
+  "alerts export": {
+    summary: "Print the alerts, notifications and searches of a log service as JSON for tool.json",
+    flags: {
+      "--service <url>": "The log service, with the token of TOOL_LOGS_TOKEN or tool team",
+      "--project <id>": "Project on the service (default: the name in tool.json)",
+    },
+    examples: ["alerts export --service https://logs.example.com > ops/alerts.json"],
+  },
+  "alerts test [name...]": {
+    summary: "Run the tests of alerts in tool.json, or replay alerts over a log",
+    flags: {
+      "-S, --since <duration>": "Replay over the log from a duration ago, or a time",
+      "--until <duration>": "Replay up to a duration ago, or a time",
+      "--file <path...>": "Replay over files of entries",
+      "--service <url>": "Replay over this log service",
+      "--project <id>": "Project on the service (default: the name in tool.json)",
+      "--sandbox": "Replay over the log of the app in the sandbox (or set TOOL_SANDBOX=1)",
+    },
+    examples: [
+      "alerts test                      # the tests beside the alerts; exit code 1 if one fails",
+      "alerts test errors --since 7d    # when it would have been triggered",
+      "alerts test --file spike.ndjson --format json",
+    ],
+  },
   sandbox: {
     summary: "Show the sandbox: the platform on this machine, and its apps",
     examples: ["sandbox", "deploy --sandbox                 # works on it"],

@@ -9,6 +9,7 @@ import { checkFunction } from "./checks/function.ts";
 import { checkHeaders } from "./checks/headers.ts";
 import { checkIgnoreFile } from "./checks/ignore-file.ts";
 import { checkInject } from "./checks/inject.ts";
+import { checkLogAlerts } from "./checks/log-alerts.ts";
 import { checkLogDelivery } from "./checks/logs.ts";
 import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
@@ -33,6 +34,7 @@ import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
 import { memberOf, type Node, type ObjectNode, type ParsedJson, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
+import type { PartOf } from "./log-parts.ts";
 import { Memory } from "./memory.ts";
 import { withValues } from "./missing-values.ts";
 import { ProblemReport } from "./report.ts";
@@ -44,6 +46,8 @@ export interface ConfigCheckOptions {
   readonly directory?: Directory;
   /** The fields of the app's log; by default those of the development log in the directory. */
   readonly log?: LogFacts;
+  /** Set if the text is not a tool.json but a file that `logs.include` of one names. `directory` is the tool.json's. */
+  readonly partOf?: PartOf;
   /** The result of `parseJson` for the text, if it was called: used if it has no problems, and never changed. */
   readonly parsed?: ParsedJson;
   /** False if no fixes will be offered: then they are not tried out, which takes longer than all checks. */
@@ -61,8 +65,8 @@ export function checkConfig(text: string, options: ConfigCheckOptions = {}): Che
   const { root, problems } = checkAtOnce(text, options);
   const isValid = root !== undefined && problems.every(({ severity }) => severity !== "error");
   // The text differs with each fix that is tried, and most of its strings do not.
-  const { directory, memory = new Memory() } = options;
-  const again = { memory, ...(directory && { directory }) };
+  const { directory, partOf, memory = new Memory() } = options;
+  const again = { memory, ...(directory && { directory }), ...(partOf && { partOf }) };
   return {
     config: isValid ? (plainValue(root) as Config) : undefined,
     problems:
@@ -92,7 +96,7 @@ export function* checkInSteps(
   text: string,
   options: ConfigCheckOptions = {},
 ): Generator<undefined, { readonly root: Node | undefined; readonly problems: Problem[] }> {
-  const { memory = new Memory() } = options;
+  const { memory = new Memory(), directory, log, partOf } = options;
   // If something is missing, indentation helps to say what; a text without slips need not be read twice.
   const parsed = options.parsed?.problems.length === 0 ? options.parsed : parseByLines(text);
   const report = new ProblemReport(text);
@@ -104,9 +108,9 @@ export function* checkInSteps(
   if (root?.type === "object") {
     root = checkDialect(report, root);
     yield;
-    root = checkShape(report, root);
+    root = checkShape(report, root, { isPart: partOf !== undefined });
     yield;
-    yield* checkMeaning(report, root, memory, options);
+    yield* checkMeaning(report, root, { memory, directory, log, partOf });
   } else if (root !== undefined && root.type !== "broken") {
     report.error("config/not-an-object", root.span, "the configuration must be an object", {
       hint: `write at least { "name": "app" }`,
@@ -115,13 +119,26 @@ export function* checkInSteps(
   return { root, problems: report.sorted() };
 }
 
+interface MeaningCheck {
+  readonly memory: Memory;
+  readonly directory: Directory | undefined;
+  readonly log: LogFacts | undefined;
+  readonly partOf: PartOf | undefined;
+}
+
 function* checkMeaning(
   report: ProblemReport,
   root: ObjectNode,
-  memory: Memory,
-  { directory, log = developmentLogOf(directory, memory) }: Pick<ConfigCheckOptions, "directory" | "log">,
+  { memory, directory, log = developmentLogOf(directory, memory), partOf }: MeaningCheck,
 ): Generator<undefined, undefined> {
   const meanings = yield* checkLanguages(report, root, { memory, log });
+  yield;
+  checkQueryNames(report, memberOf(root, "logs")?.value);
+  checkQueryStages(report, partOf?.root ?? root, meanings);
+  const problemsOf = (text: string, part: PartOf) =>
+    checkAtOnce(text, { partOf: part, ...(directory && { directory }) }).problems;
+  checkLogAlerts(report, root, { meanings, memory, directory, part: partOf, problemsOf });
+  if (partOf !== undefined) return;
   yield;
   const section = (name: string) => memberOf(root, name)?.value;
   checkAppName(report, section("name"));
@@ -146,7 +163,6 @@ function* checkMeaning(
   yield;
   checkQueryNames(report, section("logs"));
   checkLogDelivery(report, section("logs"));
-  checkQueryStages(report, root, meanings);
   checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);
   checkTags(report, section("tags"));

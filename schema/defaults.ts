@@ -91,6 +91,9 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       ...(config.logs?.project !== undefined && { project: config.logs.project }),
       delivery: config.logs?.delivery ?? "runtime",
       cloudwatch: config.logs?.cloudwatch ?? true,
+      ...(config.logs?.alerts && { alerts: config.logs.alerts }),
+      ...(config.logs?.notifications && { notifications: config.logs.notifications }),
+      ...(config.logs?.include && { include: config.logs.include }),
     },
     actions: (config.actions ?? []).map((action) =>
       action.type === "chat" ? { ...action, gifs: action.gifs ?? false } : action,

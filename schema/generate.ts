@@ -6,6 +6,7 @@ import { Ajv } from "ajv";
 import standaloneCode from "ajv/dist/standalone/index.js";
 import { compile, type JSONSchema } from "json-schema-to-typescript";
 import { generateRpc, withoutSiblingsOfRef } from "./generate-rpc.ts";
+import { withRecordMembers } from "./record-members.ts";
 import { standaloneModule } from "./standalone-module.ts";
 
 type Schema = Record<string, unknown>;
@@ -14,7 +15,8 @@ const BANNER = "// Generated from tool.schema.json by generate.ts.";
 
 const folder = process.argv[2];
 if (folder === undefined) throw new Error("usage: generate.ts <schema folder>");
-const schema: Schema = read("tool.schema.json");
+const rpc = read("rpc.schema.json");
+const schema: Schema = withRecordMembers(read("tool.schema.json"), rpc.definitions);
 
 write("config.generated.ts", await types());
 write("validate.generated.js", await validator());
@@ -23,7 +25,6 @@ write(
   `${BANNER}\n\n// As text: a string is scanned faster than code.\nexport const toolSchema: object = /* @__PURE__ */ JSON.parse(${JSON.stringify(JSON.stringify(schema))});\n`,
 );
 
-const rpc = read("rpc.schema.json");
 for (const [name, text] of Object.entries(await generateRpc(rpc, folder))) write(name, text);
 
 function read(name: string) {

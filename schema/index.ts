@@ -4,7 +4,16 @@ export { type ConfigCheckOptions, checkConfig, checkInSteps } from "./check.ts";
 export { checkTemplate } from "./checks/error-pages.ts";
 export { stageNames, unknownStages } from "./checks/query-stages.ts";
 export { CSS_COLORS } from "./colors.ts";
-export type { Action, Backoff, Config, Hooks, Injection, Redirect } from "./config.generated.ts";
+export type {
+  Action,
+  Backoff,
+  Config,
+  Hooks,
+  Injection,
+  LogAlert,
+  LogNotification,
+  Redirect,
+} from "./config.generated.ts";
 export { defaultRole, servesStatic, withDefaults } from "./defaults.ts";
 export { developmentLogOf, type LogFacts } from "./development-log.ts";
 export { migrateConfig, migrateUses } from "./dialect.ts";
@@ -14,6 +23,7 @@ export { notUtf8 } from "./encoding.ts";
 export { fixAll } from "./fix-all.ts";
 export { parseGlob } from "./glob.ts";
 export { type Inference, inferRuntime, MARKER_FILES, type Runtime } from "./infer.ts";
+export { isLogPart, logParts, type PartOf, partOf } from "./log-parts.ts";
 export { maskProblems, maskSecrets } from "./masked.ts";
 export { Memory } from "./memory.ts";
 export { type ProKey, proKeysIn, proProblem } from "./pro-keys.ts";

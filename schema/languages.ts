@@ -62,6 +62,8 @@ export function* checkLanguages(
   for (const [i, { language, node, value }] of strings.entries()) {
     if (i % STRINGS_PER_STEP === STRINGS_PER_STEP - 1) yield;
     if (language === "color" && ownPages) continue;
+    // Whether a secret and a name of the log service are right depends on what is around them: checks/log-alerts.ts.
+    if (language === "secret" || language === "ref:/logs/notifications") continue;
     if (language.startsWith("ref:")) checkReference(report, root, language.slice("ref:".length), node);
     else {
       const read = language === "query" ? queryReader(log.fields) : LANGUAGES[language];

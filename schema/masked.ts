@@ -4,6 +4,7 @@ import { configuredCommands, secretsIn } from "./checks/commands.ts";
 import { secretsInHeader } from "./checks/headers.ts";
 import { isSecretName, isSecretText } from "./checks/secrets.ts";
 import { isJson, memberOf, type Node, parseByLines, type StringNode, spanInside } from "./json.ts";
+import { MEMBERS } from "./notification-members.ts";
 
 /**
  * The text of a tool.json for excerpts in messages, which end up in logs: values of variables, and what looks like a
@@ -19,7 +20,8 @@ export function maskProblems(text: string, problems: readonly Problem[]): readon
   if (spans.length === 0) return problems;
   const ends = endsOfGroups(text);
   return problems.map((problem) => {
-    if (problem.elsewhere !== undefined) return problem;
+    // Says nothing of the text, and its fix writes the name of a secret.
+    if (problem.elsewhere !== undefined || problem.code === "config/literal-secret") return problem;
     const edits = fixesOf(problem).flatMap((fix) => fix.edits);
     // A problem of a whole list or object points at its bracket, and may quote what is in it.
     const whole = { start: problem.span.start, end: ends.get(problem.span.start) ?? problem.span.end };
@@ -85,7 +87,12 @@ function secretSpans(text: string): readonly Span[] {
         if (url !== undefined) spans.push(url.span);
       }
     } else if (node.type === "string") {
-      if (isSecretText(node.value) || isSecretName(name.replaceAll("-", "_"), node.value)) spans.push(node.span);
+      if (
+        isSecretMember(name, node.value) ||
+        isSecretText(node.value) ||
+        isSecretName(name.replaceAll("-", "_"), node.value)
+      )
+        spans.push(node.span);
       for (const { 0: part, index } of node.value.matchAll(/[^\s"'=;,|<>()]+/g)) {
         if (isSecretText(part)) addInside(node, { start: index, end: index + part.length });
       }
@@ -113,6 +120,11 @@ function secretSpans(text: string): readonly Span[] {
   }
   return spans;
 }
+
+/** Whether a member of a notification holds a secret in place of the name of one. */
+const isSecretMember = (name: string, value: string) =>
+  Object.values(MEMBERS).some(({ needed, holds }) => holds !== "recipients" && needed === name) &&
+  !/^\$[A-Za-z]/.test(value);
 
 /** Whether a key is, or was meant as, `environment`. */
 function isEnvironment(name: string): boolean {

@@ -1,6 +1,7 @@
 import { spaced } from "./edits.ts";
 import { memberOf, type Node, type ObjectNode } from "./json.ts";
 import type { Schema } from "./keywords.ts";
+import { MEMBERS } from "./notification-members.ts";
 
 /** An example of a value for each type of DNS record. */
 export const RECORD_EXAMPLES: Readonly<Record<string, string>> = {
@@ -41,6 +42,10 @@ function derivedValue(root: Node, owner: Node, path: readonly string[]): unknown
   const [section, key] = path;
   const name = path.at(-1);
   if (section === "alerts" && name === "action") return configActionNames(root)[0];
+  if (section === "logs" && path[1] === "alerts" && name === "notify") return notificationNames(root)[0];
+  if (section === "logs" && path[1] === "notifications" && name === "type") {
+    return Object.entries(MEMBERS).find(([, { needed }]) => memberOf(owner, needed) !== undefined)?.[0];
+  }
   if (section === "actions" && name === "name") {
     return danglingName(root) ?? freeName(configActionNames(root), textOf(owner, "type") ?? "ops");
   }
@@ -88,6 +93,12 @@ function injectionType(item: ObjectNode): string | undefined {
 export function configActionNames(root: Node): string[] {
   const actions = memberOf(root, "actions")?.value;
   return actions?.type === "array" ? actions.items.flatMap((action) => textOf(action, "name") ?? []) : [];
+}
+
+/** The names of `logs.notifications`. */
+function notificationNames(root: Node | undefined): string[] {
+  const notifications = memberOf(memberOf(root, "logs")?.value, "notifications")?.value;
+  return notifications?.type === "object" ? notifications.members.map(({ key }) => key.value) : [];
 }
 
 /** A name that an alert refers to, and no action has. */

@@ -18,6 +18,9 @@ import type {
 /** Every hook as the array of its commands; hooks that are not written are absent. */
 export type ResolvedHooks = { [name in keyof Hooks]?: string[] };
 
+/** Absent if the file has none. */
+type ServiceMembers = "service" | "project" | "alerts" | "notifications" | "include";
+
 /** A configuration in which every default is filled in, in the schema's order: what `tool config` prints. */
 export interface ResolvedConfig {
   name: string;
@@ -45,8 +48,8 @@ export interface ResolvedConfig {
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
-  /** `service` and `project` are absent where the file has none. */
-  logs: Required<Omit<Logs, "service" | "project">> & Pick<Logs, "service" | "project">;
+  /** Alerts and notifications are as they are written, without those of included files: see `log-parts.ts`. */
+  logs: Required<Omit<Logs, ServiceMembers>> & Pick<Logs, ServiceMembers>;
   actions: Action[];
   alerts: (Alert &
     Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];

@@ -29,9 +29,10 @@ const MAX_RUNS = 8;
 /**
  * Checks types, bounds, unknown and missing keys against the schema. A misspelled key or word whose meaning is certain
  * is put right, so that what is below it is checked in the same pass and nothing is missing because of it. Returns the
- * tree for the checks after it: a copy if something was put right, else `written` itself.
+ * tree for the checks after it: a copy if something was put right, else `written` itself. A part of a configuration lacks
+ * nothing at its top.
  */
-export function checkShape(report: ProblemReport, written: ObjectNode): ObjectNode {
+export function checkShape(report: ProblemReport, written: ObjectNode, { isPart = false } = {}): ObjectNode {
   const reportedKeys = new Set<string>();
   let root = written;
   for (let run = 0; run < MAX_RUNS; run++) {
@@ -49,6 +50,7 @@ export function checkShape(report: ProblemReport, written: ObjectNode): ObjectNo
     let repaired = false;
     for (const error of errors) {
       const { instancePath, keyword, params } = error;
+      if (isPart && keyword === "required" && instancePath === "") continue;
       const key = `${instancePath} ${keyword} ${params.additionalProperty ?? params.missingProperty ?? ""}`;
       const place = reportedKeys.has(key) ? undefined : find(root, instancePath);
       reportedKeys.add(key);

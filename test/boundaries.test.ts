@@ -92,6 +92,7 @@ const DOORS: Record<string, readonly string[]> = {
     "html.ts",
     "json.ts",
     "languages.ts",
+    "notification-members.ts",
     "openapi.ts",
     "profiles.ts",
     "project-id.ts",
@@ -170,11 +171,14 @@ t.test("DuckDB is imported below logservice/events only, and late", (t) => {
   t.end();
 });
 
-t.test("the command imports logservice/admin.ts only", (t) => {
+// The replay of alerts needs no data directory, which is all that admin.ts is about.
+const SERVICE_DOORS = ["logservice/admin.ts", "logservice/preview-entries.ts"];
+
+t.test("the command imports the doors of the log service only", (t) => {
   for (const { file, specifier } of importsOf("cli")) {
     const target = relative(root, resolve(root, dirname(file), specifier));
     // The processes that cli/build/bundle.mjs bundles are no imports: they run by themselves.
-    if (target.startsWith("logservice/")) t.equal(target, "logservice/admin.ts", `${file} imports ${specifier}`);
+    if (target.startsWith("logservice/")) t.ok(SERVICE_DOORS.includes(target), `${file} imports ${specifier}`);
   }
   t.end();
 });

@@ -92,6 +92,11 @@ const withoutHttps = {
   },
 };
 
+/** The replay of alerts, which the command runs without anything else of the log service. */
+const REPLAY =
+  "(?:preview-entries|error|events/(?:histogram-steps|level-names|store)|" +
+  "alerts/(?:alert-query|entry-events|evaluate|group|preview|read-slots|slots|state))\\.ts$";
+
 /** The code that commands share, in files of parts that are used together; see shared-code.mjs. */
 const shared = [
   {
@@ -110,7 +115,8 @@ const shared = [
   { name: "cloud", holds: /^cli\/aws\// },
   { name: "platform", holds: /^cli\/platform\// },
   { name: "sandbox", holds: /^cli\/sandbox\// },
-  { name: "store", holds: /^(?:logservice|grammar\/query\/sql)\// },
+  { name: "store", holds: new RegExp(`^(?:logservice/(?!${REPLAY})|grammar/query/sql/)`) },
+  { name: "replay", holds: new RegExp(`^logservice/${REPLAY}`) },
   { name: "proxy", holds: /^runtime\// },
   { name: "reference", holds: /^schema\/(?:rpc-|openapi\.)/ },
   { name: "highlight", holds: /^grammar\/(?:(?:query|route|template)\/)?highlight\b/ },
@@ -139,7 +145,7 @@ const shared = [
  * use. And modules of a few kilobytes without state, in place of reading a shared file for them alone.
  */
 const isOwn =
-  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
+  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|notification-members|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
 
 /** A release has a folder of its own, so that it leaves what was built as it is. */
 const outdir = process.env.TOOL_BUNDLES ?? join(root, "dist/bin");

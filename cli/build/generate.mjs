@@ -122,7 +122,7 @@ if (existsSync(join(root, "schema/generate.ts"))) {
   if (status !== 0) process.exit(1);
   const made = Object.keys(metafile.inputs);
   for (const name of ["config.generated.ts", "validate.generated.js", "tool-schema.generated.ts"]) {
-    inputs.set(`schema/${name}`, ["schema/tool.schema.json", ...made]);
+    inputs.set(`schema/${name}`, ["schema/tool.schema.json", "schema/rpc.schema.json", ...made]);
   }
   for (const name of [
     "rpc.generated.ts",

@@ -16,7 +16,14 @@ import { deployProgress } from "../output/deploy-progress.ts";
 import { shortList } from "../output/short-list.ts";
 import { variablesTable } from "../output/variables-table.ts";
 import type { Watched } from "../platform/progress.ts";
-import { ALL_STAGES, type AppVariables, type StoredVariable, type VariableValues } from "../platform/variables.ts";
+import {
+  ALL_STAGES,
+  type AppVariables,
+  isMergedWithAll,
+  SERVICE_SECRETS,
+  type StoredVariable,
+  type VariableValues,
+} from "../platform/variables.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStageOf } from "../project/stage-word.ts";
 import { readStream } from "../read-stream.ts";
@@ -27,6 +34,9 @@ export async function add(context: Context, options: Options<"env add">): Promis
   const { stage, desc } = options;
   const project = await openProject(context, options, { changes: true });
   refuseOtherStage(context, stage, project.config);
+  if (stage === SERVICE_SECRETS && options.clear) {
+    return context.misuse("secrets of the log service are encrypted", "run it without --clear");
+  }
   const input = variablesInput(context, options);
   if (desc !== undefined && (input.kind === "file" || input.assignments.length > 1)) {
     return context.misuse("--desc is for one variable", "set that one alone");
@@ -83,6 +93,7 @@ export async function add(context: Context, options: Options<"env add">): Promis
 
 /** `tool env get`: prints the value and nothing else; a terminal gets a line end after it. */
 export async function get(context: Context, { stage, variable, sandbox }: Options<"env get">): Promise<number> {
+  refuseToShow(context, stage);
   const project = await openProject(context, { sandbox });
   refuseOtherNames(context, [variable]);
   return project.run({}, async ({ variables, watched }) => {
@@ -161,7 +172,7 @@ export async function rm(context: Context, options: Options<"env rm">): Promise<
     const below = existing.filter(
       (one) => one.stage === ALL_STAGES && stage !== ALL_STAGES && names.includes(one.name),
     );
-    const still = below.map(({ name }) => name);
+    const still = (isMergedWithAll(stage) ? below : []).map(({ name }) => name);
     if (still.length > 0) await context.say(`still set for all stages: ${shortList(still)}`);
     const file = inFile.filter((name) => !still.includes(name));
     if (file.length > 0) await context.say(`still set in tool.json: ${shortList(file)}`);
@@ -172,6 +183,7 @@ export async function rm(context: Context, options: Options<"env rm">): Promise<
 
 /** `tool env export`: prints assignments that a shell evaluates. */
 export async function exportAll(context: Context, { stage, sandbox }: Options<"env export">): Promise<number> {
+  refuseToShow(context, stage);
   const project = await openProject(context, { sandbox });
   return project.run({}, async ({ variables, watched }) => {
     const values = await variables.read(stage, watched);
@@ -335,8 +347,16 @@ async function openProject(
 }
 
 function refuseOtherStage(context: Context, stage: string, config: Pick<Config, "stages">): void {
+  if (stage === SERVICE_SECRETS) return;
   const wrong = explainStageOf(stage, [ALL_STAGES, ...stagesOf(config)]);
   if (wrong !== undefined) context.misuse(wrong.message, wrong.hint);
+}
+
+/** A secret that leaves the store for another place than the log service would be in two. */
+function refuseToShow(context: Context, stage: string): void {
+  if (stage !== SERVICE_SECRETS) return;
+  const hint = `tool env ls -s ${SERVICE_SECRETS} lists their names; tool env add NAME - -s ${SERVICE_SECRETS} sets one again`;
+  context.misuse("secrets of the log service are not printed", hint);
 }
 
 function refuseOtherNames(context: Context, names: readonly string[]): void {
@@ -347,7 +367,7 @@ function refuseOtherNames(context: Context, names: readonly string[]): void {
 /** The variables of a stage: its own, and those of all stages that it has no own ones for. */
 function ofStage(all: readonly StoredVariable[], stage: string): StoredVariable[] {
   const own = all.filter((one) => one.stage === stage);
-  if (stage === ALL_STAGES) return own;
+  if (!isMergedWithAll(stage)) return own;
   const isOwn = ({ name }: StoredVariable) => own.some((one) => one.name === name);
   return [...all.filter((one) => one.stage === ALL_STAGES && !isOwn(one)), ...own];
 }
@@ -382,7 +402,7 @@ async function stagesAffected(
   ]);
   return {
     redeploy: outdated?.filter((one) => isForAll || one === stage),
-    own: existing.filter((one) => one.stage !== ALL_STAGES && names.includes(one.name)),
+    own: existing.filter((one) => isMergedWithAll(one.stage) && names.includes(one.name)),
   };
 }
 
@@ -390,6 +410,7 @@ const asJson = ({ redeploy, own }: Affected) => ({ redeploy: redeploy ?? null, u
 
 async function sayAffected(context: Context, stage: string, { redeploy, own }: Affected): Promise<void> {
   for (const one of own) await context.say(`${one.stage} has its own ${one.name}, which is unchanged`);
+  if (stage === SERVICE_SECRETS) return;
   if (stage === "development") await context.say("tool start has this when it is started again");
   else if (redeploy === undefined) {
     const one = stage === ALL_STAGES ? "<stage>" : stage;
@@ -400,7 +421,10 @@ async function sayAffected(context: Context, stage: string, { redeploy, own }: A
   }
 }
 
-const forStage = (stage: string) => (stage === ALL_STAGES ? "for all stages" : `for ${stage}`);
+function forStage(stage: string): string {
+  if (stage === SERVICE_SECRETS) return "for the log service";
+  return stage === ALL_STAGES ? "for all stages" : `for ${stage}`;
+}
 
 /** Says which of several variables were written, and which were not. */
 function howFar(done: readonly string[], names: readonly string[], stage: string): string {
@@ -418,7 +442,8 @@ async function whereElse(
   watched: Watched,
   { verb, existing }: { readonly verb: string; readonly existing?: Names },
 ): Promise<string> {
-  const all = existing ?? (await variables.names(watched));
+  const every = existing ?? (await variables.names(watched));
+  const all = verb === "get" ? every.filter(({ stage }) => stage !== SERVICE_SECRETS) : every;
   const hints = unknown.flatMap((name) => {
     const elsewhere = all.filter((one) => one.name === name).map(({ stage }) => stage);
     if (elsewhere.length > 0) {

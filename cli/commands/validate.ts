@@ -1,6 +1,6 @@
 import { statSync } from "node:fs";
 import { realpath, rename, rm, stat, writeFile } from "node:fs/promises";
-import { basename, dirname, join, resolve } from "node:path";
+import { basename, dirname, join, relative, resolve } from "node:path";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import {
   applyEdits,
@@ -22,10 +22,12 @@ import {
   checkTemplate,
   developmentLogOf,
   fixAll,
+  isLogPart,
   maskProblems,
   maskSecrets,
   migrateConfig,
   notUtf8,
+  partOf,
   stageNames,
   unknownStages,
   withQueryFixes,
@@ -260,9 +262,13 @@ async function check(context: Context, input: { name: string; text: string }, fi
   }
   const path = resolve(context.directory, name);
   let { text } = input;
-  // Files with other names (fixtures, drafts) are not in their project's folder.
+  // Files with other names (fixtures, drafts) are not in their project's folder, unless its tool.json includes them.
   const options: ConfigCheckOptions =
-    basename(name) === CONFIG_FILE ? { directory: diskDirectory(dirname(path), { sizes: true }) } : {};
+    basename(name) === CONFIG_FILE
+      ? { directory: diskDirectory(dirname(path), { sizes: true }) }
+      : name === "-"
+        ? {}
+        : await partOptions(path);
   if (fix) {
     const migrated = migrateConfig(text);
     const fixed = fixAll(migrated.text, options);
@@ -333,6 +339,15 @@ async function problemsOf(
   const directory = config && diskDirectory(config.folder);
   const warnings = doubtsOf(parsed.value, developmentLogOf(directory).fields);
   return root === undefined ? warnings : [...unknownStages(stagesNamedIn(parsed.value), stageNames(root)), ...warnings];
+}
+
+/** How a file is checked that `logs.include` of a tool.json above it names. */
+async function partOptions(path: string): Promise<ConfigCheckOptions> {
+  const config = await configAbove(dirname(path));
+  const inside = config && relative(config.folder, path).replaceAll("\\", "/");
+  if (config === undefined || inside === undefined || !isLogPart(config.root, inside)) return {};
+  const directory = diskDirectory(config.folder);
+  return { directory, partOf: partOf(config.root, inside, directory) };
 }
 
 /** The nearest tool.json, a few folders up at most, as the language server looks for it. */

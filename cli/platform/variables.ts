@@ -3,6 +3,15 @@ import type { Watched } from "./progress.ts";
 /** The stage whose variables every stage has, unless it has one of the same name itself. */
 export const ALL_STAGES = "all";
 
+/**
+ * The stage of the secrets that notifications of the log service name in tool.json. It is no stage that is deployed to: what
+ * it has is never merged with that of other stages, and no app, hook or shell gets it.
+ */
+export const SERVICE_SECRETS = "_service";
+
+/** Whether a stage has what is set for all stages, too. */
+export const isMergedWithAll = (stage: string) => stage !== ALL_STAGES && stage !== SERVICE_SECRETS;
+
 /** Names and values. Nothing that prints or logs may get one. */
 export type VariableValues = Readonly<Record<string, string>>;
 

@@ -339,3 +339,11 @@ export function target(field: Field): Target {
   }
   return { at: "fields", path };
 }
+
+/** Calls back for each term of an expression, those below a `not` included, in the order of the text. */
+export function forEachTerm(expr: Expr | undefined, visit: (term: Expr) => void): void {
+  if (expr === undefined) return;
+  if (expr.kind === "and" || expr.kind === "or") for (const term of expr.terms) forEachTerm(term, visit);
+  else if (expr.kind === "not") forEachTerm(expr.term, visit);
+  else visit(expr);
+}

@@ -4,6 +4,7 @@ import { doubtsOf, parsePipeline, stagesNamedIn } from "../../grammar/query/inde
 import { parseTemplate } from "../../grammar/template/index.ts";
 import { ignoreProblems } from "../../schema/ignore/index.ts";
 import {
+  type ConfigCheckOptions,
   checkInSteps,
   checkTemplate,
   developmentLogOf,
@@ -18,7 +19,7 @@ import {
 import { memberOf, SYNTAX_CODES } from "../../schema/json.ts";
 import { ToolDocument } from "./document.ts";
 import { uriOfPath } from "./paths.ts";
-import type { Project } from "./project.ts";
+import { type Project, partOfProject } from "./project.ts";
 import { DEFAULT_SETTINGS, type EditorSettings, severityOf } from "./settings.ts";
 import { logFactsOf } from "./traffic.ts";
 import { trafficOf } from "./traffic-of.ts";
@@ -110,8 +111,7 @@ export function offeredFixes(
   );
   if (pending.size > 0) {
     const isPending = (problem: Problem) => pending.has(problem);
-    const directory = document.name === "tool.json" ? project.directory : undefined;
-    const options = { memory: document.memory, ...(directory && { directory }) };
+    const options = { memory: document.memory, ...surroundings(document, project) };
     const check = (text: string) => atOnce(checkInSteps(text, options)).problems;
     const sound = document.kind === "config" ? withSoundFixes(document.text, problems, check, isPending) : problems;
     for (const [i, one] of diagnostics.entries()) {
@@ -145,10 +145,8 @@ function* problemsOf(
 ): Generator<undefined, readonly Problem[]> {
   switch (document.kind) {
     case "config": {
-      // Only there are the files around it the project's.
-      const directory = document.name === "tool.json" ? project.directory : undefined;
       const { parsed, memory } = document;
-      const options = { parsed, memory, ...(directory && { directory }), ...(log && { log }) };
+      const options = { parsed, memory, ...surroundings(document, project), ...(log && { log }) };
       return (yield* checkInSteps(document.text, options)).problems;
     }
     case "query": {
@@ -173,6 +171,14 @@ function* problemsOf(
     case "ignore":
       return ignoreProblems(document.text);
   }
+}
+
+/** The surroundings that the check of a configuration may know: the project's files, for a tool.json and its parts only. */
+function surroundings(document: ToolDocument, project: Project): ConfigCheckOptions {
+  const isConfig = document.name === "tool.json";
+  const part = isConfig ? undefined : partOfProject(document.uri, project);
+  const directory = isConfig || part !== undefined ? project.directory : undefined;
+  return { ...(directory && { directory }), ...(part && { partOf: part }) };
 }
 
 /** The code of settings that the free edition does not deploy: the text is right, so that it is the least of severities. */

@@ -38,7 +38,7 @@ export interface TreePlace {
 
 /** A string or key in one of the languages that the schema marks with `x-language`. */
 export interface EmbeddedString {
-  /** `query`, `route`, `location`, `duration`, `glob`, `path`, `command`, `header-name`, `color`, `ref:/actions/*\/name`. */
+  /** Such as `query` or `route`: the values of `x-language` in schema/tool.schema.json. */
   readonly language: string;
   readonly node: StringNode;
   readonly isKey: boolean;
@@ -207,6 +207,16 @@ export class ToolDocument implements DocumentSource {
   /** The hooks of the app, without those of stages. */
   hooks(): readonly SectionEntry[] {
     return entriesOf(this.section("hooks")?.value);
+  }
+
+  /** The alerts of the log service: name and alert. */
+  logAlerts(): readonly SectionEntry[] {
+    return entriesOf(memberOf(this.section("logs")?.value, "alerts")?.value);
+  }
+
+  /** The notifications of the log service: name and notification. */
+  notifications(): readonly SectionEntry[] {
+    return entriesOf(memberOf(this.section("logs")?.value, "notifications")?.value);
   }
 
   /** The saved queries: name and query. */

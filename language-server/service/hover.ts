@@ -251,6 +251,7 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
       return words === undefined ? [] : [words];
     }
     default:
+      if (language === "ref:/logs/notifications") return notificationWords(document, value);
       return language.startsWith("ref:/actions") ? actionWords(document, value) : [];
   }
 }
@@ -284,6 +285,17 @@ function regionWords(value: string): string[] {
   return [
     matched.length === 0 ? "Matches no region." : `Matches ${matched.map((region) => `\`${region}\``).join(", ")}.`,
   ];
+}
+
+function notificationWords(document: ToolDocument, name: string): string[] {
+  const notification = document.notifications().find(({ key }) => key.value === name)?.value;
+  if (notification === undefined) return [];
+  const targets = ["email_addresses", "sms_numbers"].flatMap((key) => {
+    const list = memberOf(notification, key)?.value;
+    return list?.type === "array" ? list.items.flatMap((item) => (item.type === "string" ? item.value : [])) : [];
+  });
+  const whom = targets.join(", ") || (memberText(notification, "slack_channel") ?? "its target");
+  return [`Notifies ${whom} by ${memberText(notification, "type") ?? "no type yet"}.`];
 }
 
 function actionWords(document: ToolDocument, name: string): string[] {

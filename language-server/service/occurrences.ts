@@ -8,7 +8,7 @@ import type { SectionEntry, ToolDocument } from "./document.ts";
 
 /** Something in a tool.json that has a name, and every place where that name is written. */
 export interface NameOccurrences {
-  readonly kind: "action" | "stage" | "query" | "column" | "param" | "splat";
+  readonly kind: "action" | "notification" | "stage" | "query" | "column" | "param" | "splat";
   readonly name: string;
   /** In the order of the text; the one under the cursor is among them. */
   readonly places: readonly Occurrence[];
@@ -26,8 +26,8 @@ export interface Occurrence {
 }
 
 /**
- * The named thing at an offset: an action, a stage (in saved queries too), a saved query, a column of a query's rows, a
- * param of a redirect's pattern, or the splat.
+ * The named thing at an offset: an action, a notification, a stage (in queries too), a saved query, a column of a query's
+ * rows, a param of a redirect's pattern, or the splat.
  */
 export function occurrencesAt(document: ToolDocument, offset: number): NameOccurrences | undefined {
   if (document.kind === "query") return column(document.query, offset, (span) => span);
@@ -39,11 +39,16 @@ export function occurrencesAt(document: ToolDocument, offset: number): NameOccur
     if (key === undefined || !touches(key.content, offset)) return undefined;
     if (section === "stages" && at.path.length === 2) return stage(document, key.value);
     if (section === "logs" && at.path[1] === "queries" && at.path.length === 3) return alone("query", key);
+    if (section === "logs" && at.path[1] === "notifications" && at.path.length === 3)
+      return notification(document, key.value);
     if (section === "redirects" && at.path.length === 2) return capture(document, at.member!, offset);
     return undefined;
   }
-  if (at.node.type !== "string" || at.path.length !== 3 || !touches(at.node.content, offset)) return undefined;
-  if (section === "logs" && at.path[1] === "queries") {
+  if (at.node.type !== "string" || !touches(at.node.content, offset)) return undefined;
+  const isOfAlert = section === "logs" && at.path[1] === "alerts" && at.path.length === 4;
+  if (isOfAlert && at.path[3] === "notify") return notification(document, at.node.value);
+  if (isOfAlert ? at.path[3] !== "query" : at.path.length !== 3) return undefined;
+  if (isOfAlert || (section === "logs" && at.path[1] === "queries")) {
     const { node } = at;
     const stageName = stagesIn(document, node).find(({ span }) => touches(span, offset));
     // A stage that every app has needs no key to be one.
@@ -74,6 +79,18 @@ function action(document: ToolDocument, name: string): NameOccurrences {
   return { kind: "action", name, places: inOrder(all) };
 }
 
+function notification(document: ToolDocument, name: string): NameOccurrences {
+  const keys = document.notifications().filter(({ key }) => key.value === name);
+  const named = document.logAlerts().flatMap(({ value }) => memberOf(value, "notify")?.value ?? []);
+  const places = [
+    ...keys.map(({ key }): Occurrence => ({ span: key.content, isDefinition: true })),
+    ...named
+      .filter((node): node is StringNode => node.type === "string" && node.value === name)
+      .map(({ content }): Occurrence => ({ span: content, isDefinition: false })),
+  ];
+  return { kind: "notification", name, places: inOrder(places) };
+}
+
 function stageAt(document: ToolDocument, name: string): NameOccurrences | undefined {
   const isKnown = document.stages().some(({ key }) => key.value === name) || isDefault(name);
   return isKnown ? stage(document, name) : undefined;
@@ -81,7 +98,11 @@ function stageAt(document: ToolDocument, name: string): NameOccurrences | undefi
 
 function stage(document: ToolDocument, name: string): NameOccurrences {
   const keys = document.stages().filter(({ key }) => key.value === name);
-  const named = document.queries().flatMap(({ value }) => (value?.type === "string" ? stagesIn(document, value) : []));
+  const queries = [
+    ...document.queries().map(({ value }) => value),
+    ...document.logAlerts().map(({ value }) => memberOf(value, "query")?.value),
+  ];
+  const named = queries.flatMap((node) => (node?.type === "string" ? stagesIn(document, node) : []));
   const places = [
     ...keys.map(({ key }): Occurrence => ({ span: key.content, isDefinition: true })),
     ...named

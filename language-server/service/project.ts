@@ -1,4 +1,4 @@
-import type { Directory, Profiles } from "../../schema/index.ts";
+import { type Directory, isLogPart, type PartOf, type Profiles, partOf } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { CloudAnswer, CloudQuestion } from "./cloud.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
@@ -28,8 +28,8 @@ export interface ProjectFile {
 }
 
 /**
- * The kind of a file, by its name: tool.json or *.tool.json, *.logq, .toolignore, and in the folder of error pages the
- * names that they are looked up by. Undefined for all others: editors send any JSON or HTML file.
+ * The kind of a file, by its name: tool.json or *.tool.json, *.logq, .toolignore, what `logs.include` names, and in the
+ * folder of error pages the names that they are looked up by. Undefined for all others: editors send any JSON or HTML file.
  */
 export function documentKindOf(uri: string, languageId: string, project: Project): DocumentKind | undefined {
   const slash = uri.lastIndexOf("/");
@@ -38,8 +38,32 @@ export function documentKindOf(uri: string, languageId: string, project: Project
   if (languageId === "toolignore" || name === ".toolignore") return "ignore";
   if (languageId === "tooltemplate") return "template";
   if (name === "tool.json" || name.endsWith(".tool.json")) return "config";
+  if (name.endsWith(".json") && isPart(uri, project)) return "config";
   if (isTemplateName(name) && uri.slice(0, slash + 1) === errorPagesUri(project)) return "template";
   return undefined;
+}
+
+function isPart(uri: string, project: Project): boolean {
+  const path = pathIn(uri, project);
+  return path !== undefined && isLogPart(project.config?.()?.root, path);
+}
+
+/** The tool.json that a document is a part of; undefined if it is none that `logs.include` names. */
+export function partOfProject(uri: string, project: Project): PartOf | undefined {
+  const path = pathIn(uri, project);
+  const root = project.config?.()?.root;
+  return path !== undefined && isLogPart(root, path) ? partOf(root, path, project.directory) : undefined;
+}
+
+/** The path of a file from the folder of tool.json. */
+function pathIn(uri: string, project: Project): string | undefined {
+  if (project.uri === undefined || !uri.startsWith(project.uri)) return undefined;
+  try {
+    return decodeURIComponent(uri.slice(project.uri.length));
+  } catch {
+    // A percent sign that starts no byte.
+    return undefined;
+  }
 }
 
 /** The names that error pages are looked up by: a status, a class of them, or all. */

@@ -6,6 +6,9 @@ import { groupKey } from "./group.ts";
 import { slotStartMs, slotStopMs } from "./slots.ts";
 import type { SlotOutcome } from "./state.ts";
 
+/** The part of a store that alerts are evaluated by. */
+export type AlertEvents = Pick<EventsStore, "count" | "timeseries" | "aggregate" | "losses">;
+
 /** The question of a reading: the query of an alert, over slots of its interval in minutes. */
 export interface AlertQuestion {
   /** The key of the project's events. */
@@ -22,7 +25,7 @@ export interface AlertQuestion {
  * Rejects with the reason of the signal, and if the store has a bug; all else that goes wrong is an outcome.
  */
 export async function evaluateSlot(
-  events: EventsStore,
+  events: AlertEvents,
   question: AlertQuestion,
   slot: number,
   signal: AbortSignal,

@@ -1,8 +1,9 @@
 import type { AlertInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
-import type { EventsQuery, EventsStore } from "../events/store.ts";
+import type { EventsQuery } from "../events/store.ts";
 import type { AlertMessage } from "../records/alert-message.ts";
 import { readAlertQuery } from "./alert-query.ts";
+import type { AlertEvents } from "./evaluate.ts";
 import { groupValuesOf } from "./group.ts";
 import { isTouched, openLosses, readSlots } from "./read-slots.ts";
 import { firstSlotFrom, slotAt, slotStartMs, slotStopMs } from "./slots.ts";
@@ -37,7 +38,7 @@ const MOST_EPISODES = 1_000;
  * MOST_INTERVALS or the query is not one of an alert; rejects with the reason of the signal.
  */
 export async function previewAlert(
-  events: EventsStore,
+  events: AlertEvents,
   project: string,
   alert: AlertInput,
   { startMs, stopMs, signal, asker }: PreviewRange,

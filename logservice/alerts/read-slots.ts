@@ -1,6 +1,6 @@
 import { STEPS_MS } from "../events/histogram-steps.ts";
-import type { EventsStore, Loss } from "../events/store.ts";
-import { type AlertQuestion, evaluateSlot, missingEvents, slotRange } from "./evaluate.ts";
+import type { Loss } from "../events/store.ts";
+import { type AlertEvents, type AlertQuestion, evaluateSlot, missingEvents, slotRange } from "./evaluate.ts";
 import { MINUTE_MS, slotStartMs, slotStopMs } from "./slots.ts";
 import type { SlotOutcome } from "./state.ts";
 
@@ -16,7 +16,7 @@ export interface Slots {
  * Rejects as evaluateSlot does, and where a count of many slots fails.
  */
 export async function readSlots(
-  events: EventsStore,
+  events: AlertEvents,
   question: AlertQuestion,
   { first, last }: Slots,
   signal: AbortSignal,
@@ -37,7 +37,7 @@ export async function readSlots(
 
 /** Runs the stages on each slot. Slots without events give the same, whenever they were. */
 async function runPipes(
-  events: EventsStore,
+  events: AlertEvents,
   question: AlertQuestion,
   { first, counts }: { readonly first: number; readonly counts: readonly SlotOutcome[] },
   signal: AbortSignal,
@@ -58,7 +58,7 @@ async function runPipes(
 }
 
 /** The losses that concern questions about a project: those that nobody has accepted. */
-export function openLosses(events: EventsStore, project: string): readonly Loss[] {
+export function openLosses(events: AlertEvents, project: string): readonly Loss[] {
   // Whose events a file of the journal held may not be known.
   return events.losses().filter((loss) => !loss.isAccepted && (loss.project === project || loss.project === ""));
 }
@@ -77,7 +77,7 @@ const slotsAtOnce = (interval: number) =>
   Math.max(1, Math.floor((MOST_POINTS * stepOf(interval)) / (interval * MINUTE_MS)));
 
 async function countSlots(
-  events: EventsStore,
+  events: AlertEvents,
   question: AlertQuestion,
   { first, last }: Slots,
   signal: AbortSignal,

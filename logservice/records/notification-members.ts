@@ -1,24 +1,7 @@
+import { MEMBERS, type NotificationMembers, type NotificationType } from "../../schema/notification-members.ts";
 import type { NotificationInput } from "../../schema/rpc.generated.ts";
 
-export type NotificationType = NotificationInput["type"];
-
-export interface NotificationMembers {
-  /** Without it a notification of the type reaches nobody. */
-  readonly needed: keyof NotificationInput;
-  /** Recipients are shown. The address of a webhook and a key are secrets: stored encrypted, and shown as masks. */
-  readonly holds: "recipients" | "address" | "key";
-  /** A member that it may have besides. */
-  readonly optional?: keyof NotificationInput;
-}
-
-/** The members of a notification that its type decides on; validation, encryption, masks and the web UI read them here. */
-export const MEMBERS = {
-  email: { needed: "email_addresses", holds: "recipients" },
-  sms: { needed: "sms_numbers", holds: "recipients" },
-  slack: { needed: "slack_webhook_url", holds: "address", optional: "slack_channel" },
-  webhook: { needed: "webhook_url", holds: "address" },
-  pagerduty: { needed: "pagerduty_service_key", holds: "key" },
-} as const satisfies Record<NotificationType, NotificationMembers>;
+export { MEMBERS, type NotificationMembers };
 
 type Members = typeof MEMBERS;
 

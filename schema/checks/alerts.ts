@@ -83,17 +83,7 @@ function checkTargets(report: ProblemReport, action: ObjectNode) {
     }
   }
   for (const number of items(memberOf(action, "numbers")?.value)) {
-    if (number.type !== "string" || /^\+[1-9]\d{6,14}$/.test(number.value)) continue;
-    const clean = cleanNumber(number.value);
-    // Ten digits are a number of North America without its country.
-    const plain = /^\+[2-9]\d{9}$/.test(clean) && !number.value.includes("+") ? `+1${clean.slice(1)}` : clean;
-    const isNumber = /^\+[1-9]\d{6,14}$/.test(plain);
-    // Without its plus it may lack its country too.
-    const isCertain = isNumber && /^\s*(tel:)?(\+|00)/i.test(number.value);
-    report.error("config/phone-number", number.span, `${quote(number.value)} is not a phone number in E.164 form`, {
-      hint: isCertain ? `write ${plain}` : "write +, country code and number, such as +12125550123",
-      fix: isCertain ? report.replace(number, plain) : report.suggest(number, isNumber ? plain : "+12125550123"),
-    });
+    if (number.type === "string") phoneProblem(report, number);
   }
   const url = memberOf(action, "url")?.value;
   if (url?.type !== "string" || /^https:\/\/[^\s/?#@]+\.?[^\s]*$/i.test(url.value)) return;
@@ -110,6 +100,21 @@ function checkTargets(report: ProblemReport, action: ObjectNode) {
       ),
     },
   );
+}
+
+/** Reports a text that is not a phone number. */
+export function phoneProblem(report: ProblemReport, number: Node & { readonly type: "string" }) {
+  if (/^\+[1-9]\d{6,14}$/.test(number.value)) return;
+  const clean = cleanNumber(number.value);
+  // Ten digits are a number of North America without its country.
+  const plain = /^\+[2-9]\d{9}$/.test(clean) && !number.value.includes("+") ? `+1${clean.slice(1)}` : clean;
+  const isNumber = /^\+[1-9]\d{6,14}$/.test(plain);
+  // Without its plus it may lack its country too.
+  const isCertain = isNumber && /^\s*(tel:)?(\+|00)/i.test(number.value);
+  report.error("config/phone-number", number.span, `${quote(number.value)} is not a phone number in E.164 form`, {
+    hint: isCertain ? `write ${plain}` : "write +, country code and number, such as +12125550123",
+    fix: isCertain ? report.replace(number, plain) : report.suggest(number, isNumber ? plain : "+12125550123"),
+  });
 }
 
 export function checkAlerts(report: ProblemReport, alerts: Node | undefined, meanings: Meanings) {

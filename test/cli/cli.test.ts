@@ -291,6 +291,33 @@ t.test("validate --fix makes the fixes that are certain, and says which", async 
   ]);
 });
 
+t.test("validate: files that logs.include names", async (t) => {
+  const alert = '{ "logs": { "alerts": { "a": { "query": "error", "operator": ">", "notify": "opps" } } } }';
+  const cwd = t.testdir({
+    "tool.json": JSON.stringify({
+      name: "app",
+      logs: {
+        include: ["ops/*.json"],
+        notifications: { ops: { type: "email", email_addresses: ["ops@example.com"] } },
+      },
+    }),
+    "app.js": "",
+    ops: { "a.json": alert, "b.json": alert.replace("opps", "ops").replace('"a"', '"b"') },
+  });
+  for (const args of [[], ["ops/a.json"]]) {
+    const { code, stdout } = await tool(["validate", "--format", "json", ...args], { cwd });
+    t.equal(code, 1, args.join(" "));
+    const places = JSON.parse(stdout).problems.map(({ code, line, column }: Record<string, unknown>) => [
+      code,
+      line,
+      column,
+    ]);
+    t.same(places, [["config/unknown-reference", 1, 76]], "at its place in the included file");
+  }
+  const { code, stdout } = await tool(["validate", "ops/b.json"], { cwd });
+  t.same([code, stdout], [0, "ops/b.json is valid\n"]);
+});
+
 t.test("validate: links that lead out of the static directory", async (t) => {
   const at = t.testdir({
     "secret.txt": "",

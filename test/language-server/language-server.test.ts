@@ -693,6 +693,34 @@ t.test("the editor says what the command says, at the same place", (t) => {
   t.end();
 });
 
+t.test("an included file is checked as a part of its tool.json", (t) => {
+  const folder = t.testdir({
+    ops: { "a.json": "", "b.json": '{ "logs": { "notifications": { "night": { "type": "email" } } } }' },
+  });
+  const config = documentOf('{ "name": "app", "logs": { "include": ["ops/*.json"] } }');
+  const project = { ...projectOf(FILES, () => config), directory: directoryOf(`${pathToFileURL(folder)}/`)! };
+  const alert = (notify: string) =>
+    `{ "logs": { "alerts": { "a": { "query": "error", "operator": ">", "notify": "${notify}" } } } }`;
+  const rows: [text: string, codes: string[]][] = [
+    [alert("night"), []],
+    [alert("day"), ["config/unknown-reference"]],
+    ['{ "name": "app" }', ["config/not-in-part"]],
+  ];
+  for (const [text, codes] of rows) {
+    const document = documentOf(text, "config", "ops/a.json");
+    const reported = diagnosticsOf(document, project).map(({ code }) => code);
+    t.same(reported, codes, text);
+  }
+  const { text, offset } = cursor(alert("|"));
+  const offered = complete(documentOf(text, "config", "ops/a.json"), offset, project, CLIENT).items;
+  t.same(
+    offered.map(({ label }) => label),
+    ["night"],
+    "a notification of another file",
+  );
+  t.end();
+});
+
 t.test("which files are ours", (t) => {
   const config = (text: string) => () => documentOf(text);
   const table: [string, string, string, string | undefined][] = [
@@ -700,6 +728,9 @@ t.test("which files are ours", (t) => {
     ["staging.tool.json", "json", "{}", "config"],
     ["package.json", "json", "{}", undefined],
     ["tool.schema.json", "json", "{}", undefined],
+    ["ops/alerts.json", "json", '{ "logs": { "include": ["./ops/*.json"] } }', "config"],
+    ["ops/more/alerts.json", "json", '{ "logs": { "include": ["ops/*.json"] } }', undefined],
+    ["ops/alerts.json", "json", "{}", undefined],
     ["slow.logq", "plaintext", "{}", "query"],
     [".toolignore", "plaintext", "{}", "ignore"],
     ["404.html", "html", "{}", "template"],

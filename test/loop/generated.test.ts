@@ -26,6 +26,7 @@ const KINDS = [
   ["schema/tool.schema.json", "schema/tool-schema.generated.ts"],
   ["schema/tool.schema.json", "schema/validate.generated.js"],
   ["schema/rpc.schema.json", "schema/rpc.generated.ts"],
+  ["schema/rpc.schema.json", "schema/tool-schema.generated.ts"],
   ["schema/generate.ts", "schema/config.generated.ts"],
   ["schema/standalone-module.ts", "schema/rpc-validate.generated.js"],
   ["cli/sandbox/cloud/protocol/operations.json", "cli/sandbox/cloud/protocol/model.generated.ts"],

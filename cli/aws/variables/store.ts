@@ -3,7 +3,7 @@ import type { Parameter, ParameterMetadata, SSM } from "@aws-sdk/client-ssm";
 import { variableNameProblem } from "../../../schema/index.ts";
 import { PlatformError } from "../../platform/error.ts";
 import type { SetRequest, SetResult, StageValue, StoredVariable, VariableValues } from "../../platform/variables.ts";
-import { ALL_STAGES } from "../../platform/variables.ts";
+import { ALL_STAGES, isMergedWithAll } from "../../platform/variables.ts";
 import { parameterPrefix, TAGS } from "../names.ts";
 import { decodeHead, decodeParts, EMPTY_PART, encodeValue, partName, partsHead, slices } from "./stored-value.ts";
 import { withoutQuoted } from "./without-quoted.ts";
@@ -41,7 +41,7 @@ export async function readStage(store: VariableStore, stage: string): Promise<Va
 /** A stage's values with those of `all` below them. */
 export async function readEffective(store: VariableStore, stage: string): Promise<VariableValues> {
   const [all, own] = await Promise.all([
-    stage === ALL_STAGES ? {} : readStage(store, ALL_STAGES),
+    isMergedWithAll(stage) ? readStage(store, ALL_STAGES) : {},
     readStage(store, stage),
   ]);
   return { ...all, ...own };
@@ -49,13 +49,14 @@ export async function readEffective(store: VariableStore, stage: string): Promis
 
 /** The value of one variable of a stage, or else of `all`; undefined if neither has it. */
 export async function readOne(store: VariableStore, stage: string, name: string): Promise<StageValue | undefined> {
-  const paths = [...new Set([stage, ALL_STAGES])].map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
+  const stages = isMergedWithAll(stage) ? [stage, ALL_STAGES] : [stage];
+  const paths = stages.map((one) => `${parameterPrefix(store.app)}${one}/${name}`);
   const { ssm, signal } = store;
   const { Parameters = [] } = await ssm.getParameters({ Names: paths, WithDecryption: true }, { abortSignal: signal });
   const path = paths.find((one) => Parameters.some(({ Name }) => Name === one));
   if (path === undefined) {
     // A parameter that is just made again is in its parts alone.
-    for (const from of [...new Set([stage, ALL_STAGES])]) {
+    for (const from of stages) {
       const value = (await readStage(store, from))[name];
       if (value !== undefined) return { stage: from, value };
     }

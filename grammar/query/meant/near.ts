@@ -1,5 +1,5 @@
 import { didYouMean } from "../../did-you-mean.ts";
-import { type Comparison, type Expr, type Field, type Query, target, type Value } from "../ast.ts";
+import { type Comparison, type Expr, type Field, forEachTerm, type Query, target, type Value } from "../ast.ts";
 import { digitPattern, isStatusField } from "../digit-patterns.ts";
 import { LEVELS, levelOf } from "../levels.ts";
 import { encodeString } from "../literals.ts";
@@ -255,10 +255,3 @@ const SYNONYMS: readonly (readonly [name: string, pattern: RegExp])[] = [
   ["ip", /^(?:client[._]?ip|remote[._]?(?:ip|addr|address)|source[._]?ip)$/i],
   ["stage", /^(?:env|environment|@?deployment)$/i],
 ];
-
-function forEachTerm(expr: Expr | undefined, visit: (term: Expr) => void): void {
-  if (expr === undefined) return;
-  if (expr.kind === "and" || expr.kind === "or") for (const term of expr.terms) forEachTerm(term, visit);
-  else if (expr.kind === "not") forEachTerm(expr.term, visit);
-  else visit(expr);
-}

@@ -1,6 +1,6 @@
 import type { TextEdit } from "../../../grammar/problem.ts";
 import { compileRoutes, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
-import { DEFAULT_REGION, insertItem, insertMember, REGIONS, spaced } from "../../../schema/index.ts";
+import { DEFAULT_REGION, insertItem, insertMember, partOf, REGIONS, spaced } from "../../../schema/index.ts";
 import { memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
 import type { NodePath, ToolDocument } from "../document.ts";
@@ -46,6 +46,10 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
       return alert(document);
     case "alerts/*/action":
       return firstAction(document) ?? NEW_ACTION.name;
+    case "logs/alerts":
+      return { errors: logAlert(spot) };
+    case "logs/include":
+      return includePatterns(project).slice(0, 1);
     case "proxy/backoff/min":
       return Math.min(100, numberOf(container, "max") ?? 100);
     case "proxy/backoff/max":
@@ -70,6 +74,14 @@ export function goodValue(schema: Schema, spot: Spot): unknown {
       return { production: { domain: freeDomain(document, "production") } };
   }
   const [section, first] = path;
+  if (section === "logs" && first === "alerts") {
+    if (path.length === 3) return logAlert(spot);
+    if (name === "notify") return firstNotification(spot) ?? FIRST_NOTIFICATION_NAME;
+    const file = testFile(project);
+    if (name === "tests") return file === undefined ? [] : [{ file, triggers: 1 }];
+    if (path[4] !== undefined && path.length === 5) return { file: file ?? exampleOf(resolve(schema)), triggers: 1 };
+    if (name === "file") return file ?? (project.directory === undefined ? exampleOf(schema) : "");
+  }
   if (section === "redirects" && path.length === 2) return ruleFor(String(first), document);
   if (section === "redirects" && name === "location") return locationFor(String(first), document);
   if (section === "headers" && path.length === 3) return headerValues(String(name))[0] ?? exampleOf(schema);
@@ -167,6 +179,52 @@ export function newAction(document: ToolDocument): TextEdit | undefined {
   const list = actions.value;
   return list?.type === "array" && list.items.length === 0 ? insertItem(document.text, list, item) : undefined;
 }
+
+function logAlert(spot: Spot) {
+  const notify = firstNotification(spot) ?? FIRST_NOTIFICATION_NAME;
+  return { query: "status >= 500", operator: ">", threshold: 10, notify };
+}
+
+export const FIRST_NOTIFICATION_NAME = "ops";
+/** The notification of a first alert, to be changed by the user. */
+export const FIRST_NOTIFICATION = { type: "email", email_addresses: ["ops@example.com"] };
+
+const firstNotification = ({ document, project }: Pick<Spot, "document" | "project">) =>
+  notifiableNames(document, project)[0];
+
+/** Names that alerts of the log service may be sent to: those of the document, and of the project's other files. */
+export function notifiableNames(document: ToolDocument, project: Project): string[] {
+  const own = document.notifications().map(({ key }) => key.value);
+  const root = project.config?.()?.root;
+  const others = root === undefined ? [] : partOf(root, "tool.json", project.directory).names.notifications.keys();
+  return [...new Set([...own, ...others])];
+}
+
+/** The edit that adds the notification which an alert names if there is none: before the alerts, or in what is there. */
+export function newNotification(document: ToolDocument, project: Project): TextEdit | undefined {
+  if (firstNotification({ document, project }) !== undefined) return undefined;
+  const logs = document.section("logs")?.value;
+  if (logs?.type !== "object") return undefined;
+  const entry = `${JSON.stringify(FIRST_NOTIFICATION_NAME)}: ${spaced(FIRST_NOTIFICATION)}`;
+  const [list, alerts] = [memberOf(logs, "notifications"), memberOf(logs, "alerts")];
+  if (list === undefined) {
+    return alerts && insertMember(document.text, logs, `"notifications": { ${entry} }`, alerts);
+  }
+  return list.value?.type === "object" ? insertMember(document.text, list.value, entry) : undefined;
+}
+
+/** Patterns of the JSON files in the folders of the project. */
+export function includePatterns(project: Project): string[] {
+  const folders = (project.listFiles?.(".") ?? []).filter(
+    ({ kind, name }) => kind === "directory" && !isUnlikelyName(name),
+  );
+  const hasJson = (folder: string) =>
+    project.listFiles?.(folder).some(({ kind, name }) => kind === "file" && name.endsWith(".json"));
+  return folders.filter(({ name }) => hasJson(name)).map(({ name }) => `${name}/*.json`);
+}
+
+const testFile = (project: Project) =>
+  project.listFiles?.(".").find(({ kind, name }) => kind === "file" && name.endsWith(".ndjson"))?.name;
 
 /** The project's folder as the name of an app, if that is a valid one. */
 export function nameOf({ uri }: Project): string | undefined {

@@ -1,12 +1,22 @@
 import { locationCaptures, parseLocation, parseRoute, routeCaptures } from "../../../grammar/route/index.ts";
 import { DEFAULT_STAGES } from "../../../schema/index.ts";
 import { type Member, memberOf, type Node, type ObjectNode } from "../../../schema/json.ts";
+import { MEMBERS, type NotificationMembers } from "../../../schema/notification-members.ts";
 import { resolve, type Schema } from "../../../schema/shape.ts";
 import type { CloudName } from "../cloud.ts";
 import type { NodePath, SectionEntry, ToolDocument } from "../document.ts";
 import type { Project } from "../project.ts";
 import { type CompletionCandidate, KIND } from "./candidate.ts";
-import { goodValue, memberText, NEW_ACTION, newAction } from "./good-values.ts";
+import {
+  FIRST_NOTIFICATION,
+  FIRST_NOTIFICATION_NAME,
+  goodValue,
+  memberText,
+  NEW_ACTION,
+  newAction,
+  newNotification,
+  notifiableNames,
+} from "./good-values.ts";
 import { headerDocs, RESPONSE_HEADERS } from "./names.ts";
 import type { CursorContext } from "./place.ts";
 import { write, writeMember } from "./snippet.ts";
@@ -32,6 +42,8 @@ export function keyCandidates(
   /** Whether there is something that the key could have: an action for an alert, a file to inject. */
   const hasValue = (name: string) => {
     if (isInAlert && name === "action") return hasAction;
+    if (cursor.path[0] === "logs" && name === "notify")
+      return notifiableNames(document, project).length > 0 || newNotification(document, project) !== undefined;
     if (cursor.path[0] !== "inject" || name !== "file" || project.directory === undefined) return true;
     return goodValue(properties[name]!, { document, project, path: [...cursor.path, name], container }) !== "";
   };
@@ -46,6 +58,9 @@ export function keyCandidates(
     if (cursor.hasColon) return { label: name, text: JSON.stringify(name) };
     const path = [...cursor.path, name];
     const member = writeMember(name, goodValue(schema, { document, project, path, container }), schema);
+    if (path[0] === "logs" && (path[1] === "alerts" || path[1] === "include")) {
+      return { label: name, ...writtenForLogs(member, path) };
+    }
     const also = path[0] === "alerts" && (path.length === 1 || name === "action") ? newAction(document) : undefined;
     if (path.length > 1 || name !== "alerts") return { label: name, ...member, ...(also && { also }) };
     // The action that the first alert names is written with it.
@@ -59,6 +74,19 @@ export function keyCandidates(
       ...(first === undefined && { snippet: member.snippet }),
       ...(also && { also }),
     };
+  };
+  /** An alert of the log service comes with the notification that it names, if there is none. */
+  const writtenForLogs = (member: { readonly text: string; readonly snippet: string }, path: NodePath) => {
+    const names = path[1] === "alerts" && (path.length < 4 || path[3] === "notify");
+    if (!names || notifiableNames(document, project).length > 0) return member;
+    const also = newNotification(document, project);
+    if (also !== undefined || path.length > 2) return { ...member, ...(also && { also }) };
+    const target = writeMember(
+      "notifications",
+      { [FIRST_NOTIFICATION_NAME]: FIRST_NOTIFICATION },
+      properties.notifications!,
+    );
+    return { text: `${target.text},\n${member.text}` };
   };
   const propertyCandidates = names.map((name): CompletionCandidate => {
     const schema = resolve(properties[name]!);
@@ -159,10 +187,25 @@ const ACTION_TYPE: Readonly<Record<string, string>> = {
 function isWanted({ path, container, current }: CursorContext, name: string): boolean {
   const instead = Object.hasOwn(INSTEAD, name) ? memberOf(container, INSTEAD[name]!) : undefined;
   if (instead !== undefined && instead !== current) return false;
+  if (path[0] === "logs" && path[1] === "notifications" && path.length === 3) return isOfType(container, name);
   if (path[0] !== "actions" || !Object.hasOwn(ACTION_TYPE, name)) return true;
   const type = memberText(container, "type");
   return type === undefined || type === ACTION_TYPE[name];
 }
+
+/** Whether a notification of that type has the member. */
+function isOfType(notification: Node, name: string): boolean {
+  const owner = Object.entries(NOTIFICATION_MEMBERS).find(([, members]) => members.includes(name));
+  const type = memberText(notification, "type");
+  return owner === undefined || type === undefined || type === owner[0];
+}
+
+const NOTIFICATION_MEMBERS: Readonly<Record<string, readonly string[]>> = Object.fromEntries(
+  Object.entries<NotificationMembers>(MEMBERS).map(([type, { needed, optional }]) => [
+    type,
+    optional === undefined ? [needed] : [needed, optional],
+  ]),
+);
 
 interface FreeName {
   readonly name: string;
@@ -194,6 +237,8 @@ function freeNames(document: ToolDocument, path: NodePath): readonly FreeName[] 
   if (section === "logs" && path[1] === "queries" && third === undefined) {
     return [{ name: "slow" }, { name: "errors" }];
   }
+  if (section === "logs" && path[1] === "alerts" && third === undefined) return [{ name: "errors" }];
+  if (section === "logs" && path[1] === "notifications" && third === undefined) return [{ name: "ops" }];
   if (section === "environment" && path.length === 1) return [{ name: "API_URL" }];
   return [];
 }

@@ -6,14 +6,18 @@ import { type CompletionCandidate, KIND } from "./candidate.ts";
 import { commandOffers } from "./commands.ts";
 import {
   actionNames,
+  FIRST_NOTIFICATION_NAME,
   goodValue,
   headerValues,
+  includePatterns,
   isUnlikelyName,
   locationFor,
   memberText,
   NEW_ACTION,
   nameOf,
   newAction,
+  newNotification,
+  notifiableNames,
   numberOf,
 } from "./good-values.ts";
 import { objectCandidate } from "./keys.ts";
@@ -41,8 +45,9 @@ export function valueCandidates(
     // An alert that names no action would be invalid: it comes with a new one.
     const isAlert = cursor.path[0] === "alerts" || (cursor.path.length === 0 && cursor.key === "alerts");
     const needsAction = isAlert && actionNames(document).length === 0;
-    const also = needsAction ? newAction(document) : undefined;
+    const also = needsAction ? newAction(document) : alsoForLogs(document, project, cursor);
     if (needsAction && also === undefined && cursor.kind === "item") return candidates;
+    if (isTestWithoutFile(project, cursor)) return candidates;
     candidates.push({ ...objectCandidate(document, project, cursor, schema), ...(also && { also }) });
     const empty = types.includes("object") ? "{}" : "[]";
     if (canBeEmpty(schema) && candidates.at(-1)!.text !== empty) {
@@ -50,6 +55,19 @@ export function valueCandidates(
     }
   }
   return candidates;
+}
+
+/** The notification that a first alert of the log service names. */
+function alsoForLogs(document: ToolDocument, project: Project, { path, key }: CursorContext) {
+  const isAlert =
+    path[0] === "logs" && (path[1] === "alerts" ? path.length === 2 : path.length === 1 && key === "alerts");
+  return isAlert ? newNotification(document, project) : undefined;
+}
+
+/** A test of an alert needs a file that is there. */
+function isTestWithoutFile(project: Project, { path, kind }: CursorContext): boolean {
+  if (kind !== "item" || path[0] !== "logs" || path.at(-1) !== "tests" || project.directory === undefined) return false;
+  return !project.listFiles?.(".").some((file) => file.kind === "file" && file.name.endsWith(".ndjson"));
 }
 
 function canBeEmpty({ required, minItems }: Schema): boolean {
@@ -147,6 +165,9 @@ function stringCandidates(
     return names.map((name) => quoted(name));
   }
   const language = schema["x-language"];
+  if (section === "logs" && path[1] === "include")
+    return unlessThere(includePatterns(project).map((pattern) => quoted(pattern)));
+  if (language === "ref:/logs/notifications") return notifications(document, project);
   if (language?.startsWith("ref:")) return actions(document);
   switch (language) {
     case "path":
@@ -173,6 +194,14 @@ function actions(document: ToolDocument): CompletionCandidate[] {
   const also = newAction(document);
   if (also !== undefined) return [quoted(NEW_ACTION.name, { kind: KIND.reference, detail: "a new action", also })];
   return actionNames(document).map((name) => quoted(name, { kind: KIND.reference }));
+}
+
+/** The notifications that are there, else a new one with its place in the document. */
+function notifications(document: ToolDocument, project: Project): CompletionCandidate[] {
+  const also = newNotification(document, project);
+  if (also !== undefined)
+    return [quoted(FIRST_NOTIFICATION_NAME, { kind: KIND.reference, detail: "a new notification", also })];
+  return notifiableNames(document, project).map((name) => quoted(name, { kind: KIND.reference }));
 }
 
 function plainStrings(

@@ -376,6 +376,38 @@ t.test("add, get, ls, rm and export", async (t) => {
   ]);
 });
 
+t.test("secrets of the log service are in nothing that is deployed, exported or shown", async (t) => {
+  const { app } = await openApp(t, {});
+  const run = (...argv: string[]) => app.tool(["env", ...argv]);
+  t.match(await run("add", "PAGER_KEY", SECRET, "-s", "_service"), {
+    ...{ code: 0, stdout: "added for the log service: PAGER_KEY\n", stderr: "" },
+  });
+  await run("add", "PAGER_KEY", "other");
+  await run("add", "LEVEL=info", "-c");
+  const exported = await run("export", "--format", "json");
+  t.same(JSON.parse(exported.stdout), { LEVEL: "info", PAGER_KEY: "other" }, "a stage has none of them");
+  const listed = JSON.parse((await run("ls", "-s", "_service", "--format", "json")).stdout);
+  t.match(listed.variables, [{ stage: "_service", name: "PAGER_KEY", encrypted: true, value: null }]);
+  t.equal(listed.variables.length, 1, "and they have none of what is for all stages");
+  const hint = /not printed\n {2}tool env ls -s _service lists their names/;
+  for (const argv of [
+    ["get", "PAGER_KEY", "-s", "_service"],
+    ["export", "-s", "_service"],
+  ]) {
+    const refused = await run(...argv);
+    t.same([refused.code, refused.stdout], [2, ""], argv.join(" "));
+    t.match(refused.stderr, hint, argv.join(" "));
+  }
+  t.match(await run("add", "PAGER_KEY", "x", "-s", "_service", "-c"), { code: 2, stderr: /run it without --clear/ });
+  const changed = await run("add", "PAGER_KEY", "third");
+  t.equal(changed.stderr, "", "no stage of the app has one of its own");
+  t.match(await run("rm", "PAGER_KEY", "-s", "_service"), {
+    stdout: "removed for the log service: PAGER_KEY\n",
+    stderr: "",
+  });
+  t.match(await run("get", "PAGER_KEY"), { stdout: "third" });
+});
+
 t.test("values from stdin, files and the terminal; parts of large ones", async (t) => {
   const { aws, app } = await openApp(t, {});
   const parameters = () => [...aws.state.service("ssm", aws.region).parameters.keys()];

@@ -8,6 +8,7 @@ import { previewAlert } from "../../../logservice/alerts/preview.ts";
 import { readSlots } from "../../../logservice/alerts/read-slots.ts";
 import { slotAt } from "../../../logservice/alerts/slots.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
+import { AlertReplay } from "../../../logservice/preview-entries.ts";
 import { alertIn, BEGIN_MS, MINUTE_MS, openWorld } from "../../support/alerts/world.ts";
 
 const at = (minute: number) => BEGIN_MS + minute * MINUTE_MS;
@@ -170,6 +171,42 @@ for (const engine of ["oracle", "duckdb"] as const) {
 }
 
 const mapped = (_: string, value: unknown) => (value instanceof Map ? [...value] : value);
+
+t.test("a replay over entries finds what one over a store does, in any order of the entries", async (t) => {
+  const world = await openWorld(t);
+  const entries = [3, 0, 3, 3, 0, 0, 0, 5, 5, 5, 0, 3].flatMap((count, minute) =>
+    Array.from({ length: count }, (_, i) => ({
+      ...{ timestamp: new Date(at(minute) + i * 1_000).toISOString(), level: "error", message: "m" },
+      fields: { path: minute < 6 ? "/a" : "/b", duration: minute * 10 },
+    })),
+  );
+  await world.events.append(
+    world.events_key,
+    entries.map((entry, i) => ({ ...entry, id: String(i) })),
+  );
+  const { signal } = new AbortController();
+  const range = { startMs: at(0), stopMs: at(12) };
+  for (const change of [
+    {},
+    { for: 2, recover: 2 },
+    { interval: 3, threshold: 5 },
+    { query: "error | count by path" },
+    { query: "| stats max(duration) by path", threshold: 40 },
+    { query: "| stats rate()", threshold: 0 },
+    { query: "warn", operator: "<" as const, threshold: 1 },
+  ]) {
+    const alert = { ...alertIn(world.project_id, world.notification_id), ...change };
+    const replay = new AlertReplay(alert, world.clock.nowMs);
+    for (const entry of [...entries].reverse()) replay.add(entry);
+    const stored = await previewAlert(world.events, world.events_key, alert, { ...range, signal });
+    t.ok(stored.episodes.length > 0, JSON.stringify(change));
+    t.same(await replay.preview(range, signal), stored, JSON.stringify(change));
+    const { intervals } = await replay.preview("entries", signal);
+    t.equal(intervals, 12 / (alert.interval ?? 5), "from the first entry to the last");
+  }
+  const wrong = new AlertReplay({ ...alertIn("", ""), query: "| timeseries" }, 0);
+  await t.rejects(wrong.preview(range, signal), { type: "invalid", message: /^alert\.query: must have no/ });
+});
 
 t.test("episodes are listed in pages", async (t) => {
   const world = await openWorld(t);

@@ -1,0 +1,83 @@
+// `tool alerts test`: the tests beside alerts, and replays over files.
+import t from "tap";
+import { tool } from "../../support/cli.ts";
+
+const entry = (time: string, path: string, status = 500) =>
+  JSON.stringify({
+    ...{ timestamp: `2026-01-15T${time}Z`, level: "error", message: "response" },
+    fields: { path, status },
+  });
+const spike = [
+  ...["12:00:10", "12:00:20", "12:00:30"].map((time) => entry(time, "/pay")),
+  entry("12:03:00", "/pay", 200),
+  entry("12:04:10", "/cart"),
+  entry("12:04:20", "/cart"),
+];
+
+const NOTIFICATIONS = { ops: { type: "email", email_addresses: ["ops@example.com"] } };
+const ERRORS = { query: "status >= 500", operator: ">", threshold: 1, interval: "1m", notify: "ops" };
+const BY_PATH = { ...ERRORS, query: "status >= 500 | count by path" };
+
+const project = (alerts: object, more: object = {}) => ({
+  "tool.json": JSON.stringify({ name: "app", logs: { alerts, notifications: NOTIFICATIONS, ...more } }),
+  "app.js": "",
+  "spike.ndjson": `${spike.join("\n")}\n`,
+});
+
+t.test("the tests beside alerts, with their exit code", async (t) => {
+  const tests = (...triggers: number[]) => ({ tests: triggers.map((n) => ({ file: "spike.ndjson", triggers: n })) });
+  const cwd = t.testdir({
+    ...project({ errors: { ...ERRORS, ...tests(2) } }, { include: ["ops/*.json"] }),
+    ops: { "a.json": JSON.stringify({ logs: { alerts: { paths: { ...BY_PATH, ...tests(2, 1) } } } }) },
+  });
+  const { code, stdout } = await tool(["alerts", "test"], { cwd });
+  t.equal(code, 1, "one fails");
+  t.same(stdout.trimEnd().split("\n"), [
+    "ok: errors on spike.ndjson: triggered 2 times",
+    "ok: paths on spike.ndjson: triggered 2 times",
+    "failed: paths on spike.ndjson: triggered 2 times, not 1",
+    "  paths: triggered 2 times in 5 intervals of 1m",
+    '    triggered 2026-01-15T12:01:00Z, resolved 2026-01-15T12:02:00Z (1m), by 3 path="/pay"',
+    '    triggered 2026-01-15T12:05:00Z, not resolved, by 2 path="/cart"',
+  ]);
+  const passing = await tool(["alerts", "test", "errors", "--format", "json"], { cwd });
+  t.equal(passing.code, 0, "those that are named");
+  t.match(JSON.parse(passing.stdout), {
+    tests: [{ alert: "errors", file: "spike.ndjson", passed: true, triggers: 2, expected: 2, intervals: 5 }],
+  });
+});
+
+t.test("a replay over a file", async (t) => {
+  const cwd = t.testdir(project({ errors: ERRORS, calm: { ...ERRORS, threshold: 9 } }));
+  const { code, stdout } = await tool(["alerts", "test", "--file", "spike.ndjson"], { cwd });
+  t.equal(code, 0, "what is found is no failure");
+  t.same(stdout.trimEnd().split("\n"), [
+    "errors: triggered 2 times in 5 intervals of 1m",
+    "  triggered 2026-01-15T12:01:00Z, resolved 2026-01-15T12:02:00Z (1m), by 3",
+    "  triggered 2026-01-15T12:05:00Z, not resolved, by 2",
+    "calm: triggered 0 times in 5 intervals of 1m",
+  ]);
+  const json = await tool(["alerts", "test", "calm", "--file", "spike.ndjson", "--format", "json"], { cwd });
+  t.same(JSON.parse(json.stdout), { alerts: [{ name: "calm", episodes: [], intervals: 5, missing_bytes: 0 }] });
+});
+
+t.test("what cannot be tested says what to do", async (t) => {
+  const rows: [alerts: object, argv: string[], error: RegExp][] = [
+    [{}, [], /tool\.json has no alerts of the log service\n {2}write "logs"/],
+    [{ errors: ERRORS }, [], /no alert has tests\n {2}give an alert "tests"/],
+    [{ errors: ERRORS }, ["erors"], /there is no alert "erors"\n {2}did you mean errors\?/],
+    [{ errors: ERRORS }, ["--file", "gone.ndjson"], /cannot read "gone\.ndjson"/],
+  ];
+  for (const [alerts, argv, error] of rows) {
+    const { code, stdout, stderr } = await tool(["alerts", "test", ...argv], { cwd: t.testdir(project(alerts)) });
+    t.same([code, stdout], [2, ""], argv.join(" "));
+    t.match(stderr, error, argv.join(" "));
+  }
+  const cwd = t.testdir({
+    ...project({ errors: ERRORS }),
+    "long.ndjson": `${spike[0]}\n${entry("12:00:00", "/").replace("2026-01", "2026-03")}\n`,
+  });
+  const long = await tool(["alerts", "test", "--file", "long.ndjson"], { cwd });
+  t.equal(long.code, 1);
+  t.match(long.stderr, /cannot replay "errors": it has too many intervals in this time\n {2}give a shorter time/);
+});
