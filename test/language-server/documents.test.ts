@@ -41,9 +41,11 @@ t.test("vscode-extension/DEVELOPMENT.md names every file", (t) => {
 
 t.test("EDITORS.md names every setting and every language", (t) => {
   const text = read("language-server/EDITORS.md");
-  for (const name of Object.keys(DEFAULT_SETTINGS)) {
-    t.match(text, name === "severity" ? "`tool.diagnostics.severity`" : `\`tool.${name}.enabled\``);
-  }
+  const others: Readonly<Record<string, string>> = {
+    severity: "tool.diagnostics.severity",
+    traffic: "tool.traffic.source",
+  };
+  for (const name of Object.keys(DEFAULT_SETTINGS)) t.match(text, `\`${others[name] ?? `tool.${name}.enabled`}\``);
   const sections = text.split(/^## /m).slice(2);
   t.ok(sections.length >= 7, "VS Code, Neovim, Emacs, Vim, Helix, Sublime Text and Kate");
   for (const section of sections) {
