@@ -296,7 +296,7 @@ export const TABLE = {
       "--sandbox": "Replay over the log of the app in the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [
-      "alerts test                      # the tests beside the alerts; exit code 1 if one fails",
+      "alerts test                      # runs the tests beside the alerts",
       "alerts test errors --since 7d    # when it would have been triggered",
       "alerts test --file spike.ndjson --format json",
     ],

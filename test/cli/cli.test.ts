@@ -312,7 +312,7 @@ t.test("validate: files that logs.include names", async (t) => {
       line,
       column,
     ]);
-    t.same(places, [["config/unknown-reference", 1, 76]], "at its place in the included file");
+    t.same(places, [["config/unknown-reference", 1, 77]], "at its place in the included file");
   }
   const { code, stdout } = await tool(["validate", "ops/b.json"], { cwd });
   t.same([code, stdout], [0, "ops/b.json is valid\n"]);
