@@ -45,8 +45,8 @@ export interface ResolvedConfig {
   dns: Record<string, Required<DnsRecord>[]>;
   /** The default stages, then the file's own. Overrides stay overrides: `forStage` applies them. */
   stages: Record<string, Omit<Stage, "hooks"> & { hooks?: ResolvedHooks }>;
-  /** `service` and `project` are absent where the file has none. */
-  logs: Required<Omit<Logs, "service" | "project">> & Pick<Logs, "service" | "project">;
+  /** `service`, `project` and `retention` are absent where the file has none. */
+  logs: Required<Omit<Logs, "service" | "project" | "retention">> & Pick<Logs, "service" | "project" | "retention">;
   actions: Action[];
   alerts: (Alert &
     Required<Pick<Alert, "operator" | "period" | "evaluation_periods" | "missing" | "disable" | "description">>)[];
