@@ -91,6 +91,7 @@ export function withDefaults(config: Config, options: DefaultsOptions): Resolved
       ...(config.logs?.project !== undefined && { project: config.logs.project }),
       delivery: config.logs?.delivery ?? "runtime",
       cloudwatch: config.logs?.cloudwatch ?? true,
+      ...(config.logs?.retention !== undefined && { retention: config.logs.retention }),
       ...(config.logs?.alerts && { alerts: config.logs.alerts }),
       ...(config.logs?.notifications && { notifications: config.logs.notifications }),
       ...(config.logs?.include && { include: config.logs.include }),

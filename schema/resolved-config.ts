@@ -19,7 +19,7 @@ import type {
 export type ResolvedHooks = { [name in keyof Hooks]?: string[] };
 
 /** Absent if the file has none. */
-type ServiceMembers = "service" | "project" | "alerts" | "notifications" | "include";
+type ServiceMembers = "service" | "project" | "retention" | "alerts" | "notifications" | "include";
 
 /** A configuration in which every default is filled in, in the schema's order: what `tool config` prints. */
 export interface ResolvedConfig {

@@ -78,6 +78,7 @@ function lossOf(changes: readonly StackChange[]): string {
     ["no longer manages", ({ isKept }) => isKept],
     ["replaces", ({ replaced }) => replaced === "yes"],
     ["may replace", ({ replaced }) => replaced === "possibly"],
+    ["shortens", ({ action, replaced }) => action === "change" && replaced === "no"],
   ];
   return verbs
     .flatMap(([verb, matches]) => {

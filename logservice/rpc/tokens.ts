@@ -21,6 +21,8 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
     if (beyond.length > 0) {
       throw new RpcError("forbidden", `this token lacks ${beyond.join(", ")} itself and cannot grant it`);
     }
+    const { project_id: project = "" } = token;
+    if (project !== "") await eventsKeyOf(service.records.db, { team_id: call.grant.team, id: project });
     const app = readApp(token);
     const expiresAt = readExpiry(token.expires_at, service.nowMs());
     let secret = "";
@@ -30,6 +32,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
       const { team, by } = call.grant;
       await refuseOfRemoved(db, call.grant);
       await refuseMore(db, team, "tokens", service.teamLimits);
+      // It may have been removed meanwhile.
       if (app !== undefined) await eventsKeyOf(db, { team_id: team, id: app.project });
       const { description = "", scopes } = token;
       const own = { team, by, description, scopes, ...(expiresAt !== undefined && { expiresAt }) };

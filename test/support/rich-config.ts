@@ -100,6 +100,7 @@ function richValue(random: Random): object {
       project: "shop",
       delivery: "runtime",
       cloudwatch: true,
+      retention: "30d",
       queries: entries([
         ["failed", "status >= 500 or level >= error"],
         ["numbered", "path ~ /orders\\/\\d+$/ and not status = 200"],

@@ -7,6 +7,7 @@ import type { Watched } from "../../platform/progress.ts";
 import type { Commit, DeployRequest, DeployResult, StageBefore } from "../../platform/target.ts";
 import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
+import { makeLogGroup } from "../logs/retention.ts";
 import {
   accountOf,
   artifactKey,
@@ -29,7 +30,7 @@ import { type CheckOutcome, checkVersion, isCannotRun } from "./check.ts";
 import { markFailed, unmarkFailed } from "./failed-mark.ts";
 import { ensureRuntimeLayer } from "./layer.ts";
 import { policyHash } from "./policy.ts";
-import { createFunction, type Published, updateFunction } from "./publish.ts";
+import { createFunction, type Publication, type Published, updateFunction } from "./publish.ts";
 import { type DeployRecord, identityOf, numbered, ofVersion, readRecord, writeRecord } from "./record.ts";
 import { ensureRole } from "./role.ts";
 import { type FunctionSettings, fixedVariables, functionSettings, settingsHash } from "./settings.ts";
@@ -239,7 +240,7 @@ export async function deployStage(
           signal,
           note,
         };
-        const created = existing === undefined ? await createFunction(lambda, publication) : undefined;
+        const created = existing === undefined ? await createWithLog(cloud, written, publication) : undefined;
         return created ?? updateFunction(lambda, publication);
       },
       (published) => `version ${published.version}, ${humanBytes(artifact.bytes)}`,
@@ -311,6 +312,16 @@ export async function deployStage(
       ...(endpoint?.isBehind === true && isNews ? [STACK_REMARK] : []),
     ],
   };
+}
+
+/** Creates the function, and its log group before it. Without that the app runs as well: the platform makes one. */
+async function createWithLog(cloud: Cloud, written: Config, publication: Publication): Promise<Published | undefined> {
+  const { signal, note } = publication;
+  await makeLogGroup(cloud, written, signal).catch((error: Error) => {
+    if (signal.aborted) throw error;
+    note(`the log is kept for ever, as its retention could not be set: ${error.message}`);
+  });
+  return createFunction(await cloud.lambda(), publication);
 }
 
 /** The hash of the policy: another stage may read snapshots, and all of them have one role. */

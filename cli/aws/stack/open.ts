@@ -1,9 +1,10 @@
 import { THROTTLED } from "../../platform/progress.ts";
-import type { Stack, StackEvent, StackWatch } from "../../platform/stack.ts";
+import type { Stack, StackEvent, StackPlan, StackWatch } from "../../platform/stack.ts";
 import type { TargetOptions } from "../../platform/target.ts";
-import { openCloud } from "../clients.ts";
+import { type Cloud, openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
-import { applyStack, planStack } from "./apply.ts";
+import { changeRetention, type RetentionChange, retentionChange, retentionInPlan } from "../logs/retention.ts";
+import { type Applied, applyStack, planStack } from "./apply.ts";
 import type { OperationEvent } from "./operation.ts";
 import { ownedResources, removeAll } from "./remove.ts";
 import type { StackInput } from "./resource.ts";
@@ -35,11 +36,15 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
   };
   return {
     status: (watch) => call(watch, async () => readStatus(cloud, await input(), watch.signal)),
-    plan: (watch) => call(watch, async () => planStack(cloud, await input(), translated(watch))),
+    plan: (watch) =>
+      call(watch, async () => {
+        const stackPlan = await planStack(cloud, await input(), translated(watch));
+        return withRetention(stackPlan, await retentionChange(cloud, config, watch.signal));
+      }),
     apply: (confirm, watch) =>
       call(watch, async () => {
         const stackInput = await input();
-        const applied = await applyStack(cloud, stackInput, confirm, translated(watch));
+        const applied = await applyAll(cloud, stackInput, confirm, watch);
         const status = applied.outcome === "cancelled" ? undefined : await readStatus(cloud, stackInput, watch.signal);
         return { ...applied, status };
       }),
@@ -50,6 +55,36 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
       }),
     remove: (options, watch) => call(watch, () => removeAll(cloud, name, options, translated(watch))),
   };
+}
+
+/** Brings the stack to what tool.json says, and the log group, which is not in it: the platform may have made that. */
+async function applyAll(
+  cloud: Cloud,
+  input: StackInput,
+  confirm: (plan: StackPlan) => Promise<boolean>,
+  watch: StackWatch,
+): Promise<Applied> {
+  const { config, name } = input;
+  const retention = await retentionChange(cloud, config, watch.signal);
+  let isAsked = false;
+  const confirmAll = (plan: StackPlan) => {
+    isAsked = true;
+    return confirm(withRetention(plan, retention));
+  };
+  const applied = await applyStack(cloud, input, confirmAll, translated(watch));
+  if (retention === undefined || applied.outcome === "cancelled") return applied;
+  const plan = withRetention(applied.plan, retention);
+  // Without other changes nobody was asked.
+  if (!isAsked && !(await confirm({ ...plan, changes: [retentionInPlan(name, retention)] }))) {
+    return applied.outcome === "unchanged" ? { outcome: "cancelled", plan } : applied;
+  }
+  await changeRetention(cloud, name, retention, watch.signal);
+  return { outcome: applied.outcome === "unchanged" ? "updated" : applied.outcome, plan };
+}
+
+function withRetention(plan: StackPlan, change: RetentionChange | undefined): StackPlan {
+  if (change === undefined) return plan;
+  return { ...plan, changes: [...plan.changes, retentionInPlan(plan.name, change)] };
 }
 
 /** Translates CloudFormation's events for the commands. */

@@ -1,0 +1,64 @@
+// What is deployed in the sandbox, and the log service of `npm start`.
+import { join } from "node:path";
+import t from "tap";
+import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
+import { testSandbox } from "../../support/sandbox.ts";
+import { startTestService } from "../../support/service.ts";
+import { until } from "../../support/until.ts";
+
+const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2050-01-01T00:00:00Z" };
+
+t.test("a deploy joins the log service that runs here, and says where to look", async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const { url } = service.running;
+  const directory = t.testdir({
+    "tool.json": '{ "name": "my-app", "logs": { "service": "https://logs.example.com" } }',
+    "app.js": `require("node:http").createServer((_, res) => {
+      console.log("hello");
+      res.end(String(process.env.TOOL_LOGS_TOKEN));
+    }).listen(process.env.PORT);`,
+  });
+  const folder = new SandboxFolder(sandbox.folder);
+  folder.writeLogService({ url, token: service.owner, pageUrl: "http://logs.localhost:5000" });
+  const deployed = await sandbox.tool(directory, "deploy");
+  t.equal(deployed.code, 0, deployed.stderr);
+  t.match(deployed.stderr, /^its log in a browser: http:\/\/logs\.localhost:5000\/t\/[^/]+\/p\/my_app\/events$/m);
+  t.notMatch(deployed.stderr, /CloudWatch/, "the service of tool.json is for the cloud");
+  t.match(await sandbox.ask("my-app", "staging"), { body: "undefined" });
+  const seen = async () => {
+    const { json } = await service.call("search", { project_id: "my_app", ...RANGE });
+    return (json.events ?? []) as { message: string; fields: { stage: string } }[];
+  };
+  await until("the app's entries", async () => (await seen()).some(({ message }) => message === "hello"));
+  t.ok((await seen()).every(({ fields }) => fields.stage === "staging"));
+  const token = folder.stageToken("my-app", "staging");
+  const again = await sandbox.tool(directory, "deploy");
+  t.match(again.stderr, /^its log in a browser: /m);
+  t.same(folder.stageToken("my-app", "staging"), token, "one token a stage");
+  await service.call("remove_token", { token_id: token!.token });
+  await sandbox.tool(directory, "deploy");
+  t.not(folder.stageToken("my-app", "staging")?.token, token!.token, "one that the service does not know is made anew");
+
+  folder.removeLogService("http://127.0.0.1:1");
+  t.ok(folder.logService(), "that of another service is not removed");
+  folder.removeLogService(url);
+  t.equal(folder.logsOf("my-app", "staging"), undefined);
+  const without = await sandbox.tool(directory, "deploy");
+  t.equal(without.code, 0, without.stderr);
+  t.notMatch(without.stderr, /its log/);
+});
+
+t.test("a file that names another machine is not believed", (t) => {
+  const folder = new SandboxFolder(join(t.testdir(), "sandbox"));
+  for (const [url, isBelieved] of [
+    ["http://127.0.0.1:5000", true],
+    ["http://localhost:5000", true],
+    ["https://logs.example.com", false],
+    ["http://127.0.0.1.example.com:5000", false],
+    ["logs", false],
+  ] as const) {
+    folder.writeLogService({ url, token: "lgs_x", pageUrl: url });
+    t.equal(folder.logService() !== undefined, isBelieved, url);
+  }
+  t.end();
+});
