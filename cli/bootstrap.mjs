@@ -198,7 +198,7 @@ async function startService() {
  * without waiting for the link of the web UI, whose host is the page's.
  */
 async function joinSandbox({ url, token }, signedIn) {
-  const { SandboxFolder } = await import("../dist/cli/sandbox/folder.js");
+  const { SandboxFolder } = await import(new URL("../dist/cli/sandbox/folder.js", import.meta.url).href);
   const folder = SandboxFolder.of(process.env);
   const join = (pageUrl) => {
     try {

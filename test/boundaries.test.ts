@@ -58,6 +58,7 @@ const DOORS: Record<string, readonly string[]> = {
   grammar: [
     "did-you-mean.ts",
     "entry.ts",
+    "entry-id.ts",
     "hidden.ts",
     "highlight.ts",
     "json-bytes.ts",
@@ -73,6 +74,7 @@ const DOORS: Record<string, readonly string[]> = {
     "cloudwatch/platform-line.ts",
     "edit.ts",
     "highlight.generated.ts",
+    "levels.ts",
     "loggers.ts",
     "read.ts",
     "reference.ts",

@@ -145,7 +145,7 @@ const shared = [
  * use. And modules of a few kilobytes without state, in place of reading a shared file for them alone.
  */
 const isOwn =
-  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|notification-members|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
+  /^(?:grammar|schema)\/(?:(?:\w+\/)?index|did-you-mean|problem|units\/\w+|address\/(?:ip|loopback)|notification-members|pro-keys|project-id|regions|rpc-client|rules|statement)\.ts$/;
 
 /** A release has a folder of its own, so that it leaves what was built as it is. */
 const outdir = process.env.TOOL_BUNDLES ?? join(root, "dist/bin");
