@@ -22,7 +22,7 @@ export async function openVariables(options: TargetOptions): Promise<AppVariable
 
 /** The tokens by which the stages of the app that tool.json names send entries to a log service. Makes no call yet. */
 export async function openLogTokens(options: TargetOptions): Promise<LogTokens> {
-  return (await import("./aws/open-log-tokens.ts")).openLogTokens(options);
+  return (await import("./aws/open-log-tokens.ts")).openTokenParameters(options);
 }
 
 /** The stack of the app that tool.json names. Makes no call yet. */

@@ -72,7 +72,7 @@ export function retentionInPlan(name: string, { before, after }: RetentionChange
   };
 }
 
-export const LOG_GROUP = "AWS::Logs::LogGroup";
+const LOG_GROUP = "AWS::Logs::LogGroup";
 
 export async function changeRetention(
   cloud: Cloud,

@@ -10,7 +10,7 @@ import { allBelow } from "./variables/store.ts";
 import { withoutQuoted } from "./variables/without-quoted.ts";
 
 /** The tokens of the app that tool.json names, in SecureString parameters `/tool/<app>/.logs/<stage>`. Makes no call yet. */
-export function openLogTokens({ env, clock, config, resolved, sandbox }: TargetOptions): LogTokens {
+export function openTokenParameters({ env, clock, config, resolved, sandbox }: TargetOptions): LogTokens {
   const region = resolved.regions[0]!;
   const { profile } = resolved;
   const cloud = openCloud({ env, clock, region, profile, sandbox });

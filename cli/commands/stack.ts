@@ -156,21 +156,21 @@ export async function rotateLogsToken(context: Context, options: Options<"stack 
     const tokens = await openLogTokens({ env, clock, config, resolved, sandbox: undefined });
     const watched = { signal, report: progress.report };
     const { rotateToken } = await import("../service/log-delivery.ts");
-    const { behind, ended } = await rotateToken(context, { config, stage, tokens, watched }, { now });
+    const { versions, ended } = await rotateToken(context, { config, stage, tokens, watched }, { now });
     progress.end();
     if (context.format === "json") {
-      await context.print(toJson({ stage, behind, ended }));
+      await context.print(toJson({ stage, versions, ended }));
       return EXIT.ok;
     }
-    const some = `${behind.length === 1 ? "version" : "versions"} ${behind.join(", ")}`;
-    if (behind.length === 0) await context.print(`${stage} has a new token: the next deploy uses it`);
+    const some = `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
+    if (versions.length === 0) await context.print(`${stage} has a new token: the next deploy uses it`);
     else if (now) {
       await context.print(
         `${stage} has a new token; ${some} send nothing any more: tool deploy ${stage} uses the new one`,
       );
     } else {
       await context.print(
-        `${stage} has a new token: tool deploy ${stage} uses it; the old one ends when no version has it that can be rolled back to (now ${behind.join(", ")})`,
+        `${stage} has a new token: tool deploy ${stage} uses it; the old one ends when no version has it that can be rolled back to (now ${versions.join(", ")})`,
       );
     }
     return EXIT.ok;

@@ -24,13 +24,13 @@ export interface DeliveryRequest {
 }
 
 /** `logs.service` of tool.json, in the form that a token goes with. */
-export interface LogService {
+interface LogService {
   readonly origin: string;
   readonly project: string;
 }
 
 /** Undefined if tool.json names no service. */
-export function logServiceOf({ name, logs }: Pick<Config, "name" | "logs">): LogService | undefined {
+function logServiceOf({ name, logs }: Pick<Config, "name" | "logs">): LogService | undefined {
   if (logs?.service === undefined) return undefined;
   return { origin: new URL(logs.service).origin, project: logs.project ?? projectIdOf(name)! };
 }
@@ -123,8 +123,8 @@ const isMissing = (error: unknown) =>
   error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404;
 
 export interface Rotation {
-  /** Versions that aliases name and that have a token which is not the newest one. */
-  readonly behind: readonly string[];
+  /** Versions that aliases name and that have an old token. */
+  readonly versions: readonly string[];
   readonly ended: number;
 }
 
@@ -157,7 +157,7 @@ export async function rotateToken(
   const versions = (await tokens.versions(watched)).filter((version) => old.has(version.token));
   const kept = now ? new Set<string>() : new Set(versions.map((version) => version.token));
   const ended = await endTokens(person, fresh, { stage, kept, tokens, watched });
-  return { behind: versions.map(({ version }) => version), ended };
+  return { versions: versions.map(({ version }) => version), ended };
 }
 
 /**

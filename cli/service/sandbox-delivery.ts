@@ -33,7 +33,7 @@ export async function joinLogService(
     }
     return pageOf(here, account.team_id, project);
   } catch (error) {
-    // Of the last `npm start`, which was killed.
+    // The file is that of an `npm start` which was killed.
     if (error instanceof TeamError) return undefined;
     throw error;
   }

@@ -18,7 +18,7 @@ export interface Grant {
   /** The id of the person who answers for it: who asks, or who made the token; "" if that is whoever runs the service. */
   readonly by: string;
   readonly scopes: ReadonlySet<Scope | TeamScope>;
-  /** What a token of a deployed app is bound to: the project that it may write to, and the stage of its events, or "". */
+  /** The bounds of a token of a deployed app: the project that it may write to, and the stage of its events, or "". */
   readonly app?: { readonly project: string; readonly stage: string };
 }
 

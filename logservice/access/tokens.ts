@@ -128,7 +128,7 @@ export interface NewToken {
   readonly secret?: string;
   /** Whether its person came in by a link that another one handed over. */
   readonly isUnproven?: boolean;
-  /** Of a token of kind `app`. */
+  /** The bounds of a token of kind `app`. */
   readonly app?: { readonly project: string; readonly stage: string };
 }
 

@@ -58,7 +58,7 @@ export const tokens: Handlers<"get_tokens" | "add_token" | "remove_token"> = {
   },
 };
 
-/** What the token of a deployed app is bound to; undefined for one of all projects. Throws `invalid`. */
+/** The project and stage of the token of a deployed app; undefined for one of all projects. Throws `invalid`. */
 function readApp({ project_id: project = "", stage = "", scopes }: TokenInput): Grant["app"] {
   if (project === "") {
     if (stage === "") return undefined;

@@ -46,7 +46,7 @@ async function stop({ application, sender }: LoadedDeployment): Promise<void> {
   const byMs = clock.monotonicMs() + STOP_MS;
   const cut = clock.after(sender === undefined ? STOP_MS : APP_STOP_MS, () => supervisor?.kill());
   entries.flush();
-  // What is there is sent while the app stops, and what it still writes after that.
+  // Waiting entries are sent while the app stops, and those that it still writes after that.
   await Promise.all([supervisor?.stop(), sender?.finish(STOP_MS)]);
   cut.stop();
   entries.flush();

@@ -5,7 +5,7 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { type Config, withDefaults } from "../../schema/index.ts";
 import { EntryLog, type EntryLogOptions } from "../entries.ts";
 import { type Application, createApplication } from "../index.ts";
-import { linesOf, openDelivery } from "./delivery.ts";
+import { linesOf, openFunctionLog } from "./function-log.ts";
 import type { Sender } from "./sender.ts";
 import type { DeployedVariables } from "./variables.ts";
 
@@ -47,7 +47,7 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Loaded
   const { directory, env, print, clock } = options;
   const path = join(directory, RUNTIME_FOLDER, "deployment.json");
   const { config, stage, command, environment }: DeploymentFile = JSON.parse(await readFile(path, "utf8"));
-  const { instance, log, sender, noteBy } = await openDelivery({
+  const { instance, log, sender, noteBy } = await openFunctionLog({
     ...{ env, clock, print },
     printsAll: config.logs?.cloudwatch !== false,
   });

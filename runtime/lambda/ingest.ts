@@ -1,7 +1,7 @@
 // `POST /ingest/<project>` of the log service, over a connection that is kept.
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
 import type { Clock } from "../../grammar/units/clock.ts";
-import type { Outcome, Post } from "./sender.ts";
+import type { Outcome, PostBatch } from "./sender.ts";
 
 /**
  * Longest time for an answer, most of which passes while requests are served. The service holds a request for some seconds
@@ -23,7 +23,7 @@ export interface IngestOptions {
 }
 
 /** Loads TLS only if the address needs it, which takes some milliseconds. */
-export async function openIngest({ url, token, clock }: IngestOptions): Promise<Post> {
+export async function openIngest({ url, token, clock }: IngestOptions): Promise<PostBatch> {
   const target = new URL(url);
   const isSecure = target.protocol === "https:";
   const { Agent, request } = isSecure ? await import("node:https") : { Agent: HttpAgent, request: requestHttp };
@@ -43,7 +43,7 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
   };
 
   /** Undefined if a connection that was kept turns out to be closed. */
-  function attempt({ body, idempotencyKey }: Parameters<Post>[0]): Promise<Outcome | undefined> {
+  function attempt({ body, idempotencyKey }: Parameters<PostBatch>[0]): Promise<Outcome | undefined> {
     return new Promise((resolve) => {
       const req = request(target, {
         method: "POST",

@@ -38,7 +38,7 @@ export async function answerInvocations(
   for (let idleSinceMs = clock.nowMs(), isFirst = true; ; idleSinceMs = clock.nowMs(), isFirst = false) {
     await outputRead();
     application.entries.flush();
-    // What was written before the first event does not hold it up.
+    // Entries of the start do not hold up the first event.
     if (!isFirst) await options.sender?.answered(pauseMs);
     const waitingSinceMs = clock.nowMs();
     const invocation = await api.next();

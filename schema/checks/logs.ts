@@ -43,7 +43,7 @@ function checkService(report: ProblemReport, node: StringNode): void {
   }
   const origin = `https://${url.host}`;
   if (url.protocol === "http:" && !isLoopback(url.hostname)) {
-    // The part before the host may be a password.
+    // A password may be before the host.
     const shown = quote(url.origin);
     return void error(`${shown} is not encrypted: everybody on the way could read the token`, "write https://", origin);
   }

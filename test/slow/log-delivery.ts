@@ -77,16 +77,16 @@ for (const printsAll of [true, false]) {
 
     const missingOf = (instances: readonly Instance[]) =>
       instances.flatMap(({ written }) => written.filter((id) => !service.stored.has(id)));
-    const toldOf = (instances: readonly Instance[]) => instances.reduce((sum, { told }) => sum + told, 0);
+    const countedOf = (instances: readonly Instance[]) => instances.reduce((sum, { counted }) => sum + counted, 0);
     const killed = ended.filter(({ how }) => how === "killed").map(({ instance }) => instance);
     const shutDown = ended.filter(({ how }) => how === "shut down").map(({ instance }) => instance);
     const all = [...living, ...killed, ...shutDown];
     const written = all.flatMap((instance) => instance.written);
     const lost = missingOf(living);
-    const told = toldOf(living);
+    const counted = countedOf(living);
     console.log(
       `measured: ${written.length} entries of ${count} instances, ${service.stored.size} in the service, ` +
-        `${service.repeated} batches came twice, ${lost.length} missing of those that lived, ${told} told, ` +
+        `${service.repeated} batches came twice, ${lost.length} missing of those that lived, ${counted} counted, ` +
         `${missingOf(shutDown).length} of ${shutDown.length} shut down, ${missingOf(killed).length} of ${killed.length} killed`,
     );
     t.same(
@@ -95,8 +95,8 @@ for (const printsAll of [true, false]) {
       "no id is twice in the service",
     );
     t.ok(service.repeated > 0, "batches came again, with their keys");
-    t.ok(lost.length <= told, `${lost.length} entries are missing, ${told} are told`);
-    t.ok(told > 0, "some were dropped");
+    t.ok(lost.length <= counted, `${lost.length} entries are missing, ${counted} are counted`);
+    t.ok(counted > 0, "some were dropped");
     const nowhere = (ids: readonly string[]) => ids.filter((id) => !service.stored.has(id) && !printed.has(id));
     if (printsAll) t.same(nowhere(written), [], "each entry is in CloudWatch or in the service");
     else {

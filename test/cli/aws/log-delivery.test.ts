@@ -114,9 +114,9 @@ t.test("a token is made by the first deploy of a person, used by CI, rotated, an
 });
 
 t.test("a token goes to no address but that of the service that made it", async (t) => {
-  const asked: (string | undefined)[] = [];
+  const requests: (string | undefined)[] = [];
   const server = createServer((req, res) => {
-    asked.push(req.headers.authorization);
+    requests.push(req.headers.authorization);
     res.writeHead(200, { "Content-Type": "application/json" }).end('{"id":"lgs_x"}');
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -129,7 +129,7 @@ t.test("a token goes to no address but that of the service that made it", async 
   const elsewhere = await app.tool(["deploy"], { ...person, TOOL_LOGS_TOKEN: service.owner });
   t.equal(elsewhere.code, 0, elsewhere.stderr);
   t.match(elsewhere.stderr, /^entries go to CloudWatch alone: there is no token of staging for http:/m);
-  t.same([asked, await token("staging")], [[], undefined]);
+  t.same([requests, await token("staging")], [[], undefined]);
 });
 
 t.test("who may not make one is told so, and the app is deployed", async (t) => {

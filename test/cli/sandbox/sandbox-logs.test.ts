@@ -1,4 +1,4 @@
-// What is deployed in the sandbox, and the log service of `npm start`.
+// Apps that are deployed in the sandbox, and the log service of `npm start`.
 import { join } from "node:path";
 import t from "tap";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";

@@ -2,7 +2,7 @@
 import { gunzipSync } from "node:zlib";
 import t from "tap";
 import type { Entry } from "../../../grammar/entry.ts";
-import { type Outcome, openSender, type Sender } from "../../../runtime/lambda/sender.ts";
+import { type Outcome, Sender } from "../../../runtime/lambda/sender.ts";
 import { TestClock } from "../../support/test-clock.ts";
 
 const TAKEN: Outcome = { kind: "taken", refused: 0 };
@@ -22,7 +22,7 @@ interface Opened {
   readonly printed: string[];
   /** The entries about the delivery: message and count or reason. */
   readonly notes: string[];
-  /** What attempts get from now on. */
+  /** Sets the outcome of attempts from now on. */
   answers(with_: Outcome | Promise<Outcome>): void;
   write(message: string, level?: string): void;
   /** Whether the promise is settled after `ms` milliseconds. */
@@ -43,7 +43,7 @@ function open({ printsAll = true } = {}): Opened {
     const entry = { timestamp: new Date(clock.nowMs()).toISOString(), level, message, fields: {} };
     sender.write([entry], [JSON.stringify(entry)]);
   };
-  const sender = openSender({
+  const sender = new Sender({
     instance: "0123456789abcdef",
     clock,
     async post({ body, idempotencyKey }) {

@@ -4,7 +4,7 @@ import { gunzipSync } from "node:zlib";
 import type { Entry } from "../../../grammar/entry.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { EntryLog, entryLine } from "../../../runtime/entries.ts";
-import { type Outcome, openSender, type Post, type Sender } from "../../../runtime/lambda/sender.ts";
+import { type Outcome, type PostBatch, Sender } from "../../../runtime/lambda/sender.ts";
 import type { Random } from "../random.ts";
 import type { TestClock } from "../test-clock.ts";
 
@@ -16,8 +16,6 @@ export class ServiceModel {
   readonly stored = new Map<string, number>();
   /** Batches that came again with their key. */
   repeated = 0;
-  /** Entries that closing lines say are lost. */
-  told = 0;
   isAway = false;
   isFaulty = true;
   readonly #keys = new Map<string, string>();
@@ -30,12 +28,12 @@ export class ServiceModel {
   }
 
   /** Answers through `arrive`, after a while: an instance that is stopped does not hear it. */
-  post(batch: Parameters<Post>[0], arrive: (outcome: Outcome) => void): void {
+  post(batch: Parameters<PostBatch>[0], arrive: (outcome: Outcome) => void): void {
     const { outcome, afterMs } = this.#answer(batch);
     this.#clock.after(afterMs, () => arrive(outcome));
   }
 
-  #answer(batch: Parameters<Post>[0]): { readonly outcome: Outcome; readonly afterMs: number } {
+  #answer(batch: Parameters<PostBatch>[0]): { readonly outcome: Outcome; readonly afterMs: number } {
     const random = this.#random;
     if (this.isAway) {
       // Nobody listens, or packets are dropped on the way.
@@ -52,11 +50,11 @@ export class ServiceModel {
     return { outcome: { kind: "taken", refused: 0 }, afterMs: isSlow ? 200 + random.below(600) : 2 + random.below(20) };
   }
 
-  #store({ body, idempotencyKey }: Parameters<Post>[0]): void {
+  #store({ body, idempotencyKey }: Parameters<PostBatch>[0]): void {
     const text = gunzipSync(body).toString();
-    const known = this.#keys.get(idempotencyKey);
-    if (known !== undefined) {
-      if (known !== text) throw new Error(`${idempotencyKey} has two bodies`);
+    const before = this.#keys.get(idempotencyKey);
+    if (before !== undefined) {
+      if (before !== text) throw new Error(`${idempotencyKey} has two bodies`);
       this.repeated += 1;
       return;
     }
@@ -74,7 +72,7 @@ export class Instance implements Clock {
   /** Ids of all entries that were written here. */
   readonly written: string[] = [];
   /** Entries that a closing line of this instance counts. */
-  told = 0;
+  counted = 0;
   isBusy = false;
   isDead = false;
   readonly #clock: TestClock;
@@ -103,13 +101,13 @@ export class Instance implements Clock {
     const print = (lines: readonly string[]) => {
       for (const line of lines) printed.add(idIn(line));
     };
-    const sender = openSender({
+    const sender = new Sender({
       instance: name,
       clock: this,
       post: (batch) =>
         new Promise((resolve) => service.post(batch, (outcome) => this.#whenRunning(() => resolve(outcome)))),
       note: (level, message, fields) => {
-        if (message === "entries did not reach the log service") this.told += Number(fields.entries);
+        if (message === "entries did not reach the log service") this.counted += Number(fields.entries);
         this.#entries.write(level, message, fields);
         this.#entries.flush();
       },

@@ -5,7 +5,7 @@ import { entryLine } from "../entries.ts";
 import type { Sender, SenderOptions } from "./sender.ts";
 
 /** Where the entries of a function go: to stdout, and to the log service if the deploy found a token for it. */
-export interface Delivery {
+export interface FunctionLog {
   /** Begins the ids of entries; undefined if they go to stdout alone, where nobody compares them. */
   readonly instance: string | undefined;
   readonly log: (entries: readonly Entry[]) => void;
@@ -14,7 +14,7 @@ export interface Delivery {
   noteBy(note: SenderOptions["note"]): void;
 }
 
-export interface DeliveryOptions {
+export interface FunctionLogOptions {
   readonly env: NodeJS.ProcessEnv;
   readonly clock: Clock;
   /** Writes to stdout at once: the platform reads lines, and may stop this process right after them. */
@@ -24,17 +24,17 @@ export interface DeliveryOptions {
 }
 
 /** TOOL_LOGS_URL and TOOL_LOGS_TOKEN of the function say where entries are sent: `https://logs.example.com/ingest/shop`. */
-export async function openDelivery({ env, clock, print, printsAll }: DeliveryOptions): Promise<Delivery> {
+export async function openFunctionLog({ env, clock, print, printsAll }: FunctionLogOptions): Promise<FunctionLog> {
   const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: token = "" } = env;
   if (token === "" || !URL.canParse(url)) {
     return { instance: undefined, log: (entries) => print(linesOf(entries)), sender: undefined, noteBy: () => {} };
   }
   // Imported late: functions that send nothing load none of it.
-  const [{ openIngest }, { openSender }] = await Promise.all([import("./ingest.ts"), import("./sender.ts")]);
+  const [{ openIngest }, { Sender }] = await Promise.all([import("./ingest.ts"), import("./sender.ts")]);
   const instance = randomBytes(8).toString("hex");
   const printLines = (lines: readonly string[]) => print(lines.map((line) => `${line}\n`).join(""));
   let note: SenderOptions["note"] = () => {};
-  const sender = openSender({
+  const sender = new Sender({
     post: await openIngest({ url, token, clock }),
     instance,
     clock,
