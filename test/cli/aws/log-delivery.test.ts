@@ -75,6 +75,8 @@ t.test("a token is made by the first deploy of a person, used by CI, rotated, an
   const url = deployed.stdout.trim();
   t.match(await askEndpoint(aws, `${url}?variable=TOOL_LOGS_TOKEN`), { body: "undefined" }, "the app does not get it");
   await until("the entries are in the service", async () => {
+    // After a short pause entries wait for those of the next request.
+    await askEndpoint(aws, url);
     const { json } = await service.call("search", { project_id: "hello", ...RANGE, query: "status = 200" });
     return json.events.some(({ fields }: { fields: { stage: string } }) => fields.stage === "staging");
   });
