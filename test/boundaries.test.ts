@@ -57,6 +57,7 @@ for (const [folder, allowed] of Object.entries(ALLOWED)) {
 const DOORS: Record<string, readonly string[]> = {
   grammar: [
     "did-you-mean.ts",
+    "entry-id.ts",
     "entry.ts",
     "hidden.ts",
     "highlight.ts",
@@ -73,6 +74,7 @@ const DOORS: Record<string, readonly string[]> = {
     "cloudwatch/platform-line.ts",
     "edit.ts",
     "highlight.generated.ts",
+    "levels.ts",
     "loggers.ts",
     "read.ts",
     "reference.ts",

@@ -7,7 +7,7 @@ import type { Watched } from "../../platform/progress.ts";
 import type { Commit, DeployRequest, DeployResult, StageBefore } from "../../platform/target.ts";
 import type { VariableValues } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
-import { makeLogGroup } from "../logs/retention.ts";
+import { makeLogGroup } from "../log-retention.ts";
 import {
   accountOf,
   artifactKey,

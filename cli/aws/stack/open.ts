@@ -3,7 +3,7 @@ import type { Stack, StackEvent, StackPlan, StackWatch } from "../../platform/st
 import type { TargetOptions } from "../../platform/target.ts";
 import { type Cloud, openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
-import { changeRetention, type RetentionChange, retentionChange, retentionInPlan } from "../logs/retention.ts";
+import { changeRetention, type RetentionChange, retentionChange, retentionInPlan } from "../log-retention.ts";
 import { type Applied, applyStack, planStack } from "./apply.ts";
 import type { OperationEvent } from "./operation.ts";
 import { ownedResources, removeAll } from "./remove.ts";

@@ -2,7 +2,7 @@
 import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import t from "tap";
 import { openCloud } from "../../../../cli/aws/clients.ts";
-import { changeRetention, makeLogGroup, retentionChange, retentionInPlan } from "../../../../cli/aws/logs/retention.ts";
+import { changeRetention, makeLogGroup, retentionChange, retentionInPlan } from "../../../../cli/aws/log-retention.ts";
 import { toolSchema } from "../../../../schema/index.ts";
 import { startAws } from "../../../support/aws/index.ts";
 import { openApp } from "../../../support/deployed-app.ts";

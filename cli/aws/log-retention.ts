@@ -1,7 +1,7 @@
-import type { Config } from "../../../schema/index.ts";
-import type { StackChange } from "../../platform/stack.ts";
-import type { Cloud } from "../clients.ts";
-import { logGroupName, TAGS } from "../names.ts";
+import type { Config } from "../../schema/index.ts";
+import type { StackChange } from "../platform/stack.ts";
+import type { Cloud } from "./clients.ts";
+import { logGroupName, TAGS } from "./names.ts";
 
 /** A log that nobody thought of is not kept, and paid, for ever. */
 const DEFAULT_DAYS = 30;
