@@ -98,6 +98,12 @@ const shared = [
       /^grammar\/(?:query\/(?:diagnose|repair|problems|meant\/(?!near)|pipe\/(?:diagnose|problems|wrong-part|meant\/))|(?:route|template)\/(?:diagnose|problems))/,
     isLate: true,
   },
+  {
+    // The log service of tool.json and who is signed in there, which most deploys do not need.
+    name: "delivery",
+    holds: /^cli\/service\/(?:log|sandbox)-delivery\.ts$/,
+    isLate: true,
+  },
   { name: "cloud", holds: /^cli\/aws\// },
   { name: "platform", holds: /^cli\/platform\// },
   { name: "sandbox", holds: /^cli\/sandbox\// },

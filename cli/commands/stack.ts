@@ -3,6 +3,7 @@ import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { neededAccessPolicy, openLogTokens, openStack } from "../open-platform.ts";
 import { openSandbox, placed } from "../open-sandbox.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
@@ -150,8 +151,9 @@ export async function rotateLogsToken(context: Context, options: Options<"stack 
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved } = resolveProject(context, config, { development: false, stage });
-  const { teamCommand } = await import("../team/team-command.ts");
-  return teamCommand(context, { interrupted: "interrupted: run this again" }, async ({ signal, progress }) => {
+  const progress = deployProgress(context);
+  const interrupted = () => "interrupted: run this again";
+  return interruptible(context, { progress, interrupted }, async ({ signal }) => {
     const { env, clock } = context.io;
     const tokens = await openLogTokens({ env, clock, config, resolved, sandbox: undefined });
     const watched = { signal, report: progress.report };
