@@ -7,7 +7,7 @@ import { existsSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync
 import { userInfo } from "node:os";
 import { dirname, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
-import { fileURLToPath } from "node:url";
+import { fileURLToPath, pathToFileURL } from "node:url";
 import { promisify } from "node:util";
 
 const root = dirname(dirname(fileURLToPath(import.meta.url)));
@@ -198,19 +198,20 @@ async function startService() {
  * without waiting for the link of the web UI, whose host is the page's.
  */
 async function joinSandbox({ url, token }, signedIn) {
-  const { SandboxFolder } = await import(new URL("../dist/cli/sandbox/folder.js", import.meta.url).href);
+  // Built by now.
+  const { SandboxFolder } = await import(pathToFileURL(join(root, "dist/cli/sandbox/folder.js")).href);
   const folder = SandboxFolder.of(process.env);
-  const join = (pageUrl) => {
+  const write = (pageUrl) => {
     try {
       folder.writeLogService({ url, token, pageUrl });
     } catch (error) {
       console.log(`What is deployed with --sandbox is not in the log service: ${error.message}`);
     }
   };
-  join(url);
+  write(url);
   let isOver = false;
   void signedIn.then((person) => {
-    if (person !== undefined && !isOver) join(new URL(person.url).origin);
+    if (person !== undefined && !isOver) write(new URL(person.url).origin);
   });
   return {
     async leave() {

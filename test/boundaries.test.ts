@@ -57,6 +57,7 @@ for (const [folder, allowed] of Object.entries(ALLOWED)) {
 const DOORS: Record<string, readonly string[]> = {
   grammar: [
     "did-you-mean.ts",
+    "entry-id.ts",
     "entry.ts",
     "entry-id.ts",
     "hidden.ts",

@@ -1,7 +1,7 @@
 import { readFileSync } from "node:fs";
 import { dirname, join } from "node:path";
 import { readProjectText } from "../../language-server/node-project-file.ts";
-import { type DeploymentFile, RUNTIME_FOLDER } from "../../runtime/lambda/deployment.ts";
+import { type DeploymentFile, RUNTIME_FOLDER } from "../../runtime/lambda/deployment-file.ts";
 import { type Config, forStage, type Inference, type Runtime } from "../../schema/index.ts";
 import type { MadeFile } from "./deflate.ts";
 

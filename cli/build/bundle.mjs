@@ -112,6 +112,12 @@ const shared = [
     holds: /^cli\/aws\/function\/(?:history|rollback)\.ts$/,
     isLate: true,
   },
+  {
+    // The log service of tool.json and who is signed in there, which most deploys do not need.
+    name: "delivery",
+    holds: /^cli\/service\/(?:log|sandbox)-delivery\.ts$/,
+    isLate: true,
+  },
   { name: "cloud", holds: /^cli\/aws\// },
   { name: "platform", holds: /^cli\/platform\// },
   { name: "sandbox", holds: /^cli\/sandbox\// },

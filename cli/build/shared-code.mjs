@@ -95,6 +95,8 @@ async function lateExports(path, exports) {
     bundle: true,
     format: "cjs",
     platform: "node",
+    // As the bundles do: the other form of some packages asks for files by names that are not written out.
+    mainFields: ["module", "main"],
     write: false,
   });
   const module = { exports: {} };

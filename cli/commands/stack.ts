@@ -2,7 +2,8 @@ import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { neededAccessPolicy, openLogTokens, openStack } from "../open-platform.ts";
-import { openSandbox, placed } from "../open-sandbox.ts";
+import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
@@ -147,11 +148,15 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
 export async function rotateLogsToken(context: Context, options: Options<"stack rotate-logs-token">): Promise<number> {
   const { config } = await readConfigFile(context);
   const { stage, now } = options;
+  if (usesSandbox(context, false)) {
+    return context.fail("the sandbox has no tokens to rotate", "unset TOOL_SANDBOX for those of the account");
+  }
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved } = resolveProject(context, config, { development: false, stage });
-  const { teamCommand } = await import("../team/team-command.ts");
-  return teamCommand(context, { interrupted: "interrupted: run this again" }, async ({ signal, progress }) => {
+  const progress = deployProgress(context);
+  const interrupted = () => "interrupted: run this again";
+  return interruptible(context, { progress, interrupted }, async ({ signal }) => {
     const { env, clock } = context.io;
     const tokens = await openLogTokens({ env, clock, config, resolved, sandbox: undefined });
     const watched = { signal, report: progress.report };

@@ -1,4 +1,5 @@
 import type { Entry } from "../../grammar/entry.ts";
+import { isEntryId } from "../../grammar/entry-id.ts";
 import { parseFinite } from "../../grammar/json-numbers.ts";
 import { isWholeTime, levelText, readLoggerLine } from "../../grammar/query/index.ts";
 
@@ -45,12 +46,20 @@ export function toEntry(object: Record<string, unknown>): Entry {
   if (timestamp !== undefined && time === undefined) odd = { ...odd, timestamp };
   if (id !== undefined && typeof id !== "string") odd = { ...odd, id };
   return {
-    ...(typeof id === "string" && { id }),
+    ...(typeof id === "string" && !yieldsId(id, fields) && { id }),
     timestamp: time ?? "",
     level: typeof level !== "string" ? "info" : isOwn ? (levelText(level, undefined) ?? level) : level,
     message: typeof message === "string" ? message : "",
     fields: withFields(rest, fields, odd),
   };
+}
+
+/**
+ * Whether the id of a deployed app's entry gives way to that of its request: `id = 7f3a` asks for the request that an error
+ * page names, as in logs whose entries have no ids.
+ */
+function yieldsId(id: unknown, fields: unknown): boolean {
+  return typeof fields === "object" && fields !== null && "id" in fields && isEntryId(id);
 }
 
 function ofLogger(level: string, message: string, time: string | undefined, others: LoggerFields): Entry {
@@ -61,7 +70,7 @@ function ofLogger(level: string, message: string, time: string | undefined, othe
   if (timestamp !== undefined && ownTime === undefined) odd = { timestamp };
   if (id !== undefined && typeof id !== "string") odd = { ...odd, id };
   return {
-    ...(typeof id === "string" && { id }),
+    ...(typeof id === "string" && !yieldsId(id, fields) && { id }),
     timestamp: ownTime ?? "",
     level,
     message,

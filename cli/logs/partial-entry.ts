@@ -1,4 +1,5 @@
 import type { Entry } from "../../grammar/entry.ts";
+import { isEntryId } from "../../grammar/entry-id.ts";
 import {
   BACKSLASH,
   blanksEnd,
@@ -172,6 +173,8 @@ class Reader implements PartialReader {
             at = this.#readValue(bytes, at);
             if (at < 0) return UNUSUAL;
             entry[key.name] = this.#value as string;
+            // It may give way to the id of the request.
+            if (key.name === "id" && isEntryId(this.#value)) return UNUSUAL;
             if (key.name === "level" && isTheirLevel(entry.level)) return FOREIGN;
             if (key.name === "timestamp" && !isWholeTime(entry.timestamp)) return FOREIGN;
             break;

@@ -56,7 +56,10 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     issuesAtOnce: true,
     confirmsMail: true,
     tellsReasons: true,
-    logsOf: (app, stage) => folder.logsOf(app, stage),
+    logsOf(app, stage) {
+      const logs = folder.logsOf(app, stage);
+      return logs !== undefined && isHere(logs.url) ? logs : undefined;
+    },
     runsByClock: true,
     nodeRuntime: options.nodeRuntime,
     report: options.report,
@@ -102,6 +105,9 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await unlock();
   options.report("ended");
 }
+
+/** Nothing is sent to another machine, whatever the file of the log service says. */
+export const isHere = (url: string) => isLoopback(new URL(url).hostname);
 
 /** Resolves when the folder is no longer this daemon's: somebody removed it, or what it wrote there. */
 async function untilReplaced(folder: SandboxFolder, clock: Clock): Promise<void> {

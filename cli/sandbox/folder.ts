@@ -2,7 +2,6 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
-import { isLoopback } from "../../grammar/address/loopback.ts";
 
 /** The record that the daemon writes once it listens. */
 export interface DaemonRecord {
@@ -121,12 +120,11 @@ export class SandboxFolder {
     return join(this.path, "log-tokens.json");
   }
 
-  /** Undefined while none runs. */
+  /** Undefined while none runs. It may name any machine: whoever sends something there looks first. */
   logService(): LogServiceHere | undefined {
     const { url, token, pageUrl } = readJson(this.#logService) ?? {};
     const isWhole = [url, token, pageUrl].every((one) => typeof one === "string") && URL.canParse(String(url));
-    // Nothing is sent to another machine, whatever the file says.
-    if (!isWhole || !isLoopback(new URL(String(url)).hostname)) return undefined;
+    if (!isWhole) return undefined;
     return { url: String(url), token: String(token), pageUrl: String(pageUrl) };
   }
 

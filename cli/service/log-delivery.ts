@@ -130,12 +130,27 @@ export interface Rotation {
 
 /**
  * Makes a new token for a stage. The old one ends with the deploy after which no version has it that an alias names, or `now`.
- * Throws a TeamError.
+ * Ends the command if that fails.
  */
 export async function rotateToken(
   context: Context,
-  { config, stage, tokens, watched }: DeliveryRequest,
+  request: DeliveryRequest,
   { now }: { readonly now: boolean },
+): Promise<Rotation> {
+  try {
+    return await rotate(context, request, now);
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    // A service may answer anything.
+    return context.fail(visible(error.message), error.hint.split("\n").map(visible).join("\n"));
+  }
+}
+
+/** Throws a TeamError. */
+async function rotate(
+  context: Context,
+  { config, stage, tokens, watched }: DeliveryRequest,
+  now: boolean,
 ): Promise<Rotation> {
   const service = logServiceOf(config);
   if (service === undefined) {

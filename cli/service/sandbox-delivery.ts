@@ -1,3 +1,4 @@
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { projectIdOf } from "../../schema/project-id.ts";
 import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
@@ -16,7 +17,7 @@ export async function joinLogService(
 ): Promise<string | undefined> {
   const folder = SandboxFolder.of(context.io.env);
   const here = folder.logService();
-  if (here === undefined) return undefined;
+  if (here === undefined || !isLoopback(new URL(here.url).hostname)) return undefined;
   const project = projectIdOf(app)!;
   const client = (token: string): AccountClient =>
     accountClient({ url: here.url, token, signIn: "npm start", signal, clock: context.io.clock });

@@ -2,26 +2,13 @@ import { readFile } from "node:fs/promises";
 import { join } from "node:path";
 import type { Entry } from "../../grammar/entry.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
-import { type Config, withDefaults } from "../../schema/index.ts";
+import { withDefaults } from "../../schema/index.ts";
 import { EntryLog, type EntryLogOptions } from "../entries.ts";
 import { type Application, createApplication } from "../index.ts";
+import { type DeploymentFile, RUNTIME_FOLDER } from "./deployment-file.ts";
 import { linesOf, openFunctionLog } from "./function-log.ts";
 import type { Sender } from "./sender.ts";
 import type { DeployedVariables } from "./variables.ts";
-
-/** The folder of the runtime's own files in a deployment. Never served, like every dotfile. */
-export const RUNTIME_FOLDER = ".tool";
-
-/** The content of `RUNTIME_FOLDER/deployment.json`: decided when the deployment is built, nothing is checked here. */
-export interface DeploymentFile {
-  /** tool.json, checked, with the stage's overrides applied and the type that was inferred written. */
-  readonly config: Config;
-  readonly stage: string;
-  /** Run by a shell in the deployment's folder; absent for a static site. */
-  readonly command?: string;
-  /** Variables that the command needs besides the function's own, such as PYTHONPATH. */
-  readonly environment?: Readonly<Record<string, string>>;
-}
 
 export interface DeploymentOptions {
   readonly directory: string;

@@ -63,7 +63,7 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["--version", 2],
   ["--help", 72],
   ["help logs", 72],
-  ["sandbox", 100],
+  ["sandbox", 99],
   ["logs --file log.ndjson", 510],
   ["logs --file log.ndjson level=error|count", 510],
   ["logs --file log.ndjson status>=500", 510],
@@ -72,9 +72,9 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["validate", 850],
   ["config", 812],
   ["run build", 826],
-  ["build --size", 1_074],
-  ["start --address nowhere", 1_088],
-  ["deploy", 2_042],
+  ["build --size", 1_053],
+  ["start --address nowhere", 1_068],
+  ["deploy", 1_993],
   ["url", 1_587],
 ];
 

@@ -151,6 +151,7 @@ const SERVICE = ["test/logservice/service-commands.test.ts"];
 
 /** Tests that start a command, by the name of its file in cli/commands. */
 export const COMMANDS = {
+  alerts: ["test/cli/alerts/alerts-test.test.ts", "test/cli/alerts/alerts-export.test.ts"],
   build: ["test/cli/artifact/artifact.test.ts", "test/cli/cli.test.ts"],
   completion: ["test/cli/completion/completion.test.ts", "test/cli/cli.test.ts"],
   config: ["test/cli/cli.test.ts"],

@@ -68,6 +68,19 @@ t.test("what npm start shows is found in its log service", { skip }, async (t) =
   t.match(view.url, /\/t\/default\/p\/orders\/events$/);
   t.match(view.text, /"message":"response"/, "which is there");
 
+  // An app that is deployed in the sandbox is there, too, with nothing set up.
+  const cwd = join(folder, "examples/node-server");
+  const deployed = await tool(["deploy", "--sandbox"], { cwd, env: { HOME: folder } });
+  t.equal(deployed.code, 0, deployed.stderr);
+  t.match(deployed.stderr, `its log in a browser: ${origin}/t/default/p/orders/events\n`);
+  t.ok((await fetch(`${deployed.stdout.trim()}api/orders/77`)).status < 500, "the deployed app answers");
+  await until("its entries", async () => {
+    const query = "stage = staging and path = /api/orders/77 and message = request";
+    const words = ["logs", "--service", service!, "--count", query];
+    return (await tool(words, { cwd, env: { TOOL_LOGS_TOKEN: token } })).stdout.trim() === "1";
+  });
+  await tool(["sandbox", "stop"], { cwd, env: { HOME: folder } });
+
   const first = await processOf(serviceCommand);
   process.kill(first, "SIGKILL");
   await ask(2);
@@ -90,6 +103,7 @@ t.test("what npm start shows is found in its log service", { skip }, async (t) =
   process.kill(await processOf(/^node cli\/bootstrap\.mjs start/), "SIGINT");
   await ended;
   await until("the end of all", () => processes().length === 0);
+  t.notOk(existsSync(join(folder, ".local/state/tool/sandbox/logs.json")), "the sandbox is told");
 });
 
 /** The project with everything that is installed and built, and links instead of copies of packages. */

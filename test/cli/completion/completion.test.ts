@@ -30,9 +30,9 @@ t.test("what may stand at the cursor", (t) => {
   const commands = describeTable();
   const rows: [string, string][] = [
     ["tool st", "stack start staging"],
-    ["tool stack ", "status plan apply delete policy"],
+    ["tool stack ", "status plan apply delete rotate-logs-token policy"],
     ["tool stack ap", "apply"],
-    ["tool help stack ", "status plan apply delete policy"],
+    ["tool help stack ", "status plan apply delete rotate-logs-token policy"],
     ["tool deploy ", "staging production pr-1"],
     ["tool deploy -v pr-", "pr-1"],
     ["tool production ", ""],

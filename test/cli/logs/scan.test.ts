@@ -138,6 +138,33 @@ t.test("a partial reader says nothing of lines that are no valid entries", (t) =
   t.end();
 });
 
+t.test("the id of a deployed app's entry gives way to that of its request", (t) => {
+  const own = "0123456789abcdef-12";
+  const line = (id: string, fields: object, timestamp = "2025-06-30T12:00:00.000Z") =>
+    JSON.stringify({ id, timestamp, level: "info", message: "m", fields });
+  const rows: readonly (readonly [id: string, line: string, isSelected: boolean])[] = [
+    ["7f3a", line(own, { id: "7f3a" }), true],
+    ["7f3a", line(own, { id: "7f3a" }, "yesterday"), true],
+    [own, line(own, { id: "7f3a" }), false],
+    [own, line(own, { stage: "a" }), true],
+    ["7f3a", line("of-a-service", { id: "7f3a" }), false],
+    ["of-a-service", line("of-a-service", { id: "7f3a" }), true],
+  ];
+  for (const [id, text, isSelected] of rows) {
+    const source = `id = "${id}"`;
+    const predicate = compilePredicate(query(source), { nowMs: NOW_MS });
+    t.equal(predicate(readEntryLine(text).entry), isSelected, `${id} in ${text}`);
+    let matches = 0;
+    const bytes = Buffer.from(`${text}\n`);
+    lineScan(all(source))({ bytes, start: 0, end: bytes.length - 1 }, () => {
+      matches++;
+      return true;
+    });
+    t.equal(matches, isSelected ? 1 : 0, `${id} in ${text}, by its bytes`);
+  }
+  t.end();
+});
+
 t.test("bytes are found wherever they stand, whichever part of them is searched for", (t) => {
   const texts = ["aaaaab-7f3", "x-7f3a-7f3a", "-", "--------", "card-refused-7f3a"];
   for (const needle of ["-7f3a", "aab", "card-refused-7f3a", "zz", "-", "a-7f3a-7f3a"]) {
