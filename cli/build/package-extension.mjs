@@ -9,7 +9,7 @@ import { fileURLToPath } from "node:url";
 const VSCE = "3.9.2";
 
 /** The limit for what every installation of the extension downloads, and keeps next to earlier versions. */
-const MAX_BYTES = 500_000;
+const MAX_BYTES = 520_000;
 
 const root = fileURLToPath(new URL("../..", import.meta.url));
 const extension = join(root, "vscode-extension");

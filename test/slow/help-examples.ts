@@ -23,6 +23,8 @@ const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp
   [/^tool team login .*--team/, 2, /--url/],
   [/^tool upgrade/, 1, /runs from its sources/],
   [/gh secret set/, 0, /nobody is signed in/],
+  [/^tool stack rotate-logs-token/, 1, /nobody is signed in/],
+  [/^tool alerts export/, 1, /does not answer/],
   [/^tool team (?:switch|logout|add|members|ci|subscribe|unsubscribe|card)\b/, 1, /nobody is signed in/],
 ];
 /** Examples that run until they are stopped, and what they say first. */
@@ -52,7 +54,17 @@ t.test("each example of the help", { skip }, async (t) => {
   const config = {
     name: "app",
     hooks: { build: "true" },
-    logs: { queries: { slow: "duration > 1s" } },
+    logs: {
+      service: "https://logs.example.com",
+      queries: { slow: "duration > 1s" },
+      alerts: {
+        errors: {
+          ...{ query: "status >= 500", operator: ">", threshold: 0, interval: "5m", notify: "ops" },
+          tests: [{ file: "spike.ndjson", triggers: 1 }],
+        },
+      },
+      notifications: { ops: { type: "email", email_addresses: ["ops@example.com"] } },
+    },
     stages: { production: {} },
   };
   write("app/tool.json", JSON.stringify(config));
@@ -64,6 +76,11 @@ t.test("each example of the help", { skip }, async (t) => {
     "app/logs/old.ndjson",
     '{"timestamp":"2026-01-01T00:00:00Z","level":"info","message":"large","fields":{"size":2000000}}\n',
   );
+  write(
+    "app/spike.ndjson",
+    '{"timestamp":"2026-01-01T00:00:00Z","level":"error","message":"response","fields":{"status":500}}\n',
+  );
+  mkdirSync(join(app, "ops"));
   write("bin/tool", `#!/bin/sh\nexec "${process.execPath}" "${cliPath}" "$@"\n`, 0o755);
   write("bin/xdg-open", "#!/bin/sh\n", 0o755);
   write("bin/gh", "#!/bin/sh\ncat\n", 0o755);
