@@ -37,7 +37,8 @@ export function Tokens() {
       </header>
       <p class="lead">
         Programs use tokens, people sign in. A token acts for the team, in all of its projects, and may do what its
-        scopes say. The <a href="/reference">API reference</a> names the scope of each operation.{" "}
+        scopes say; one of a deployed app writes to one project alone. The <a href="/reference">API reference</a> names
+        the scope of each operation.{" "}
         {mayDo("team:write") && (
           <>
             Builds use{" "}
@@ -71,6 +72,16 @@ export function Tokens() {
                         </span>
                       ))}
                     </span>
+                    {token.project_id !== "" && (
+                      <div class="hint">
+                        only in <Text text={token.project_id} />
+                        {token.stage !== "" && (
+                          <>
+                            , stage <Text text={token.stage} />
+                          </>
+                        )}
+                      </div>
+                    )}
                   </td>
                   <td class={token.created_by ? "wide" : undefined}>
                     <Created token={token} />
