@@ -72,16 +72,7 @@ export function Tokens() {
                         </span>
                       ))}
                     </span>
-                    {token.project_id !== "" && (
-                      <div class="hint">
-                        only in <Text text={token.project_id} />
-                        {token.stage !== "" && (
-                          <>
-                            , stage <Text text={token.stage} />
-                          </>
-                        )}
-                      </div>
-                    )}
+                    <Bounds token={token} />
                   </td>
                   <td class={token.created_by ? "wide" : undefined}>
                     <Created token={token} />
@@ -135,6 +126,21 @@ const DAY_MS = 24 * 3_600_000;
 
 /** The day of a time, in UTC. */
 const dayOf = (time: string) => time.slice(0, 10);
+
+/** The project and stage of a deployed app's token; nothing for other tokens. */
+function Bounds({ token: { project_id, stage } }: { readonly token: Token }) {
+  if (project_id === "") return null;
+  return (
+    <div class="hint">
+      only in <Text text={project_id} />
+      {stage !== "" && (
+        <>
+          , stage <Text text={stage} />
+        </>
+      )}
+    </div>
+  );
+}
 
 /** When it was created, and by whom if that was a person. */
 function Created({ token }: { readonly token: Token }) {
