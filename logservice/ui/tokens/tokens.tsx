@@ -65,14 +65,7 @@ export function Tokens() {
                     </div>
                   </td>
                   <td>
-                    <span class="tags">
-                      {token.scopes.map((scope) => (
-                        <span class="tag" key={scope}>
-                          {scope}
-                        </span>
-                      ))}
-                    </span>
-                    <Bounds token={token} />
+                    <Scopes token={token} />
                   </td>
                   <td class={token.created_by ? "wide" : undefined}>
                     <Created token={token} />
@@ -127,18 +120,28 @@ const DAY_MS = 24 * 3_600_000;
 /** The day of a time, in UTC. */
 const dayOf = (time: string) => time.slice(0, 10);
 
-/** The project and stage of a deployed app's token; nothing for other tokens. */
-function Bounds({ token: { project_id, stage } }: { readonly token: Token }) {
-  if (project_id === "") return null;
+/** The scopes of a token, and the project and stage that one of a deployed app is bound to. */
+function Scopes({ token: { scopes, project_id, stage } }: { readonly token: Token }) {
   return (
-    <div class="hint">
-      only in <Text text={project_id} />
-      {stage !== "" && (
-        <>
-          , stage <Text text={stage} />
-        </>
+    <>
+      <span class="tags">
+        {scopes.map((scope) => (
+          <span class="tag" key={scope}>
+            {scope}
+          </span>
+        ))}
+      </span>
+      {project_id !== "" && (
+        <div class="hint">
+          only in <Text text={project_id} />
+          {stage !== "" && (
+            <>
+              , stage <Text text={stage} />
+            </>
+          )}
+        </div>
       )}
-    </div>
+    </>
   );
 }
 
