@@ -190,8 +190,11 @@ async function openDelivery({ context, project }: Work, watched: Watched): Promi
   const { env, clock } = context.io;
   const tokens = await openLogTokens({ env, clock, config, resolved, sandbox });
   const request = { config, stage, tokens, watched };
-  const { delivery, remark } = await deliveryFor(context, request);
-  return { delivery, remark, endRetired: () => endRetired(context, request) };
+  const { delivery, token, remark } = await deliveryFor(context, request);
+  const end = async () => {
+    if (token !== undefined) await endRetired(context, request, token);
+  };
+  return { delivery, remark, endRetired: end };
 }
 
 function commitVariable(commit: Commit | undefined): Record<string, string> {

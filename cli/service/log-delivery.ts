@@ -42,12 +42,12 @@ function logServiceOf({ name, logs }: Pick<Config, "name" | "logs">): LogService
 export async function deliveryFor(
   context: Context,
   { config, stage, tokens, watched }: DeliveryRequest,
-): Promise<{ readonly delivery?: LogDelivery; readonly remark?: string }> {
+): Promise<{ readonly delivery?: LogDelivery; readonly token?: LogToken; readonly remark?: string }> {
   const service = logServiceOf(config);
   if (service === undefined) return {};
   const { origin, project } = service;
   const stored = await tokens.read(stage, watched);
-  if (stored !== undefined && isFor(stored, service)) return { delivery: deliveryBy(stored) };
+  if (stored !== undefined && isFor(stored, service)) return { delivery: deliveryBy(stored), token: stored };
   const without = (reason: string, remedy: string) => ({
     // A service may answer anything.
     remark: `entries go to CloudWatch alone: ${visible(reason)}\n  ${remedy.split("\n").map(visible).join("\n  ")}`,
@@ -63,7 +63,7 @@ export async function deliveryFor(
     const token = await makeToken(person, { service, app: config.name, stage });
     const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
     await tokens.write(stage, fresh, watched);
-    return { delivery: deliveryBy(fresh) };
+    return { delivery: deliveryBy(fresh), token: fresh };
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     return without(error.message, error.hint ?? `tool deploy ${stage} tries it again`);
@@ -176,15 +176,17 @@ async function rotate(
 }
 
 /**
- * Ends the earlier tokens of a stage that no version has any more. Called after a deploy; what fails is tried by the next one.
+ * Ends the earlier tokens of a stage that no version has any more. Called after a deploy with its token; what fails is tried by
+ * the next one.
  */
-export async function endRetired(context: Context, { config, stage, tokens, watched }: DeliveryRequest): Promise<void> {
-  const service = logServiceOf(config);
-  if (service === undefined) return;
+export async function endRetired(
+  context: Context,
+  { stage, tokens, watched }: Omit<DeliveryRequest, "config">,
+  stored: LogToken,
+): Promise<void> {
+  if (stored.retired.length === 0) return;
   try {
-    const stored = await tokens.read(stage, watched);
-    if (stored === undefined || stored.retired.length === 0) return;
-    const person = personAt(context, service.origin, watched.signal);
+    const person = personAt(context, stored.service, watched.signal);
     if (person === undefined) return;
     const kept = new Set((await tokens.versions(watched)).map(({ token }) => token));
     await endTokens(person, stored, { stage, kept, tokens, watched });

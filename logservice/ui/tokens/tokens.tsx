@@ -37,7 +37,8 @@ export function Tokens() {
       </header>
       <p class="lead">
         Programs use tokens, people sign in. A token acts for the team, in all of its projects, and may do what its
-        scopes say. The <a href="/reference">API reference</a> names the scope of each operation.{" "}
+        scopes say; one of a deployed app writes to one project alone. The <a href="/reference">API reference</a> names
+        the scope of each operation.{" "}
         {mayDo("team:write") && (
           <>
             Builds use{" "}
@@ -64,13 +65,7 @@ export function Tokens() {
                     </div>
                   </td>
                   <td>
-                    <span class="tags">
-                      {token.scopes.map((scope) => (
-                        <span class="tag" key={scope}>
-                          {scope}
-                        </span>
-                      ))}
-                    </span>
+                    <Scopes token={token} />
                   </td>
                   <td class={token.created_by ? "wide" : undefined}>
                     <Created token={token} />
@@ -124,6 +119,31 @@ const DAY_MS = 24 * 3_600_000;
 
 /** The day of a time, in UTC. */
 const dayOf = (time: string) => time.slice(0, 10);
+
+/** The scopes of a token, and the project and stage that one of a deployed app is bound to. */
+function Scopes({ token: { scopes, project_id, stage } }: { readonly token: Token }) {
+  return (
+    <>
+      <span class="tags">
+        {scopes.map((scope) => (
+          <span class="tag" key={scope}>
+            {scope}
+          </span>
+        ))}
+      </span>
+      {project_id !== "" && (
+        <div class="hint">
+          only in <Text text={project_id} />
+          {stage !== "" && (
+            <>
+              , stage <Text text={stage} />
+            </>
+          )}
+        </div>
+      )}
+    </>
+  );
+}
 
 /** When it was created, and by whom if that was a person. */
 function Created({ token }: { readonly token: Token }) {

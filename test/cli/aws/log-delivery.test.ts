@@ -10,6 +10,7 @@ import t, { type Test } from "tap";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
+import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
 
 /** A machine on which a person is signed in to the service. */
@@ -49,12 +50,19 @@ async function open(t: Test, config: (service: TestService) => object = () => ({
         .map(({ description, scopes, project_id, stage, created_by }: Record<string, unknown>) => {
           return { description, scopes, project_id, stage, created_by };
         }),
+    /** Asks the app until an answered request is in the service: after a short pause entries wait for those of the next. */
+    arrived: (url: string) =>
+      until("the entries are in the service", async () => {
+        await askEndpoint(aws, url);
+        const { json } = await service.call("search", { project_id: "hello", ...RANGE, query: "status = 200" });
+        return json.events.some(({ fields }: { fields: { stage: string } }) => fields.stage === "staging");
+      }),
     works: async (token: string | undefined) => (await service.call("get_account", {}, token)).status === 200,
   };
 }
 
-t.test("a token is made by the first deploy of a person, used by CI, rotated, and removed with the app", async (t) => {
-  const { aws, service, app, token, tokens, works } = await open(t);
+t.test("a token is used by CI, rotated, and removed with the app", slow(), async (t) => {
+  const { aws, service, app, token, tokens, works, arrived } = await open(t);
   const { origin } = new URL(service.running.url);
   const person = await signedIn(t, service);
 
@@ -74,12 +82,7 @@ t.test("a token is made by the first deploy of a person, used by CI, rotated, an
   t.same(await tokens(), [{ ...made, created_by: "admin@example.com" }]);
   const url = deployed.stdout.trim();
   t.match(await askEndpoint(aws, `${url}?variable=TOOL_LOGS_TOKEN`), { body: "undefined" }, "the app does not get it");
-  await until("the entries are in the service", async () => {
-    // After a short pause entries wait for those of the next request.
-    await askEndpoint(aws, url);
-    const { json } = await service.call("search", { project_id: "hello", ...RANGE, query: "status = 200" });
-    return json.events.some(({ fields }: { fields: { stage: string } }) => fields.stage === "staging");
-  });
+  await arrived(url);
   t.equal((await app.tool(["env", "ls", "--format", "json"], NOBODY)).stdout.includes(".logs"), false);
 
   app.write({ "app.js": appSource("two") });
@@ -115,7 +118,7 @@ t.test("a token is made by the first deploy of a person, used by CI, rotated, an
   t.same(Parameters, []);
 });
 
-t.test("a token goes to no address but that of the service that made it", async (t) => {
+t.test("a deploy makes a token, which goes to no address but that of the service that made it", async (t) => {
   const requests: (string | undefined)[] = [];
   const server = createServer((req, res) => {
     requests.push(req.headers.authorization);
@@ -123,9 +126,13 @@ t.test("a token goes to no address but that of the service that made it", async 
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => void server.close());
-  const { service, app, token, configure } = await open(t);
+  const { aws, service, app, token, tokens, configure, arrived } = await open(t);
   const person = await signedIn(t, service);
-  t.equal((await app.tool(["deploy"], person)).code, 0);
+  const deployed = await app.tool(["deploy"], person);
+  t.equal(deployed.code, 0, deployed.stderr);
+  const made = { description: "hello, staging", scopes: ["events:write"], project_id: "hello", stage: "staging" };
+  t.same(await tokens(), [{ ...made, created_by: "admin@example.com" }], "the first deploy of a person makes one");
+  await arrived(deployed.stdout.trim());
   const { port } = server.address() as AddressInfo;
   configure({ service: `http://127.0.0.1:${port}` });
   const elsewhere = await app.tool(["deploy"], { ...person, TOOL_LOGS_TOKEN: service.owner });
@@ -134,7 +141,7 @@ t.test("a token goes to no address but that of the service that made it", async 
   t.same([requests, await token("staging")], [[], undefined]);
 });
 
-t.test("who may not make one is told so, and the app is deployed", async (t) => {
+t.test("who may not make one is told so, and the app is deployed", slow(), async (t) => {
   const { service, app, tokens } = await open(t);
   const member = await app.tool(["deploy"], await signedIn(t, service, "member"));
   t.equal(member.code, 0, member.stderr);

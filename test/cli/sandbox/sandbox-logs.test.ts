@@ -4,6 +4,7 @@ import { isHere } from "../../../cli/sandbox/daemon.ts";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
 import { testSandbox } from "../../support/sandbox.ts";
 import { startTestService } from "../../support/service.ts";
+import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
 
 const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2050-01-01T00:00:00Z" };
@@ -31,6 +32,19 @@ t.test("a deploy joins the log service that runs here, and says where to look", 
   };
   await until("the app's entries", async () => (await seen()).some(({ message }) => message === "hello"));
   t.ok((await seen()).every(({ fields }) => fields.stage === "staging"));
+  folder.removeLogService("http://127.0.0.1:1");
+  t.ok(folder.logService(), "that of another service is not removed");
+  folder.removeLogService(url);
+  t.equal(folder.logsOf("my-app", "staging"), undefined);
+});
+
+t.test("later deploys use the token, or make another one if the service does not know it", slow(), async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const { url } = service.running;
+  const directory = t.testdir({ "tool.json": '{ "name": "my-app" }', "index.html": "<p>hello</p>" });
+  const folder = new SandboxFolder(sandbox.folder);
+  folder.writeLogService({ url, token: service.owner, pageUrl: url });
+  t.equal((await sandbox.tool(directory, "deploy")).code, 0);
   const token = folder.stageToken("my-app", "staging");
   const again = await sandbox.tool(directory, "deploy");
   t.match(again.stderr, /^its log in a browser: /m);
@@ -39,10 +53,7 @@ t.test("a deploy joins the log service that runs here, and says where to look", 
   await sandbox.tool(directory, "deploy");
   t.not(folder.stageToken("my-app", "staging")?.token, token!.token, "one that the service does not know is made anew");
 
-  folder.removeLogService("http://127.0.0.1:1");
-  t.ok(folder.logService(), "that of another service is not removed");
   folder.removeLogService(url);
-  t.equal(folder.logsOf("my-app", "staging"), undefined);
   const without = await sandbox.tool(directory, "deploy");
   t.equal(without.code, 0, without.stderr);
   t.notMatch(without.stderr, /its log/);

@@ -6,6 +6,7 @@ import { changeRetention, makeLogGroup, retentionChange, retentionInPlan } from 
 import { toolSchema } from "../../../../schema/index.ts";
 import { startAws } from "../../../support/aws/index.ts";
 import { openApp } from "../../../support/deployed-app.ts";
+import { slow } from "../../../support/slow.ts";
 import { TestClock } from "../../../support/test-clock.ts";
 
 const GROUP = "/aws/lambda/app";
@@ -73,7 +74,7 @@ t.test("only what is shortened is asked for", (t) => {
   t.end();
 });
 
-t.test("apply shortens the log of an app when it is told to", async (t) => {
+t.test("apply shortens the log of an app when it is told to", slow(), async (t) => {
   const { aws, app, configure } = await openApp(t, {});
   const client = new CloudWatchLogs(aws.client);
   const days = async () =>

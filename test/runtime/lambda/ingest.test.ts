@@ -1,0 +1,104 @@
+// Answers of a log service to a function, and connections that are gone.
+import { createServer, type RequestListener } from "node:http";
+import type { AddressInfo, Socket } from "node:net";
+import { gzipSync } from "node:zlib";
+import t, { type Test } from "tap";
+import { openIngest } from "../../../runtime/lambda/ingest.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { until } from "../../support/until.ts";
+
+const BATCH = { body: gzipSync("{}"), idempotencyKey: "0123456789abcdef/1" };
+
+async function start(t: Test, handler: RequestListener) {
+  const server = createServer((req, res) => {
+    req.resume();
+    req.on("end", () => handler(req, res));
+  });
+  const sockets: Socket[] = [];
+  server.on("connection", (socket) => void sockets.push(socket));
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  const stop = () => {
+    server.closeAllConnections();
+    return new Promise<void>((resolve) => server.close(() => resolve()));
+  };
+  t.teardown(stop);
+  const { port } = server.address() as AddressInfo;
+  const clock = new TestClock();
+  const post = await openIngest({ url: `http://127.0.0.1:${port}/ingest/shop`, token: "lgs_x", clock });
+  return { post, clock, sockets, stop, host: `127.0.0.1:${port}` };
+}
+
+t.test("answers", async (t) => {
+  let answer: { status: number; body: string; headers?: Record<string, string> };
+  const { post, host } = await start(t, (_, res) => {
+    res.writeHead(answer.status, answer.headers).end(answer.body);
+  });
+  const notService = { kind: "failed", reason: `${host} does not answer as a log service` };
+  const rows: readonly (readonly [status: number, body: string, expected: object, headers?: Record<string, string>])[] =
+    [
+      [200, '{"accepted":3,"errors":[]}', { kind: "taken", refused: 0 }],
+      [
+        200,
+        '{"accepted":1,"errors":[{"index":1,"message":"line 2: too large"}]}',
+        { kind: "taken", refused: 1, reason: "line 2: too large" },
+      ],
+      [200, "<html>", notService],
+      [200, "[]", notService],
+      [400, '{"type":"invalid","message":"no"}', { kind: "refused", reason: "400 no" }],
+      [400, "<html>", { kind: "failed", reason: "400" }],
+      [413, '{"type":"too_large","message":"too large"}', { kind: "refused", reason: "413 too large" }],
+      [401, '{"type":"unauthorized","message":"unknown"}', { kind: "failed", reason: "401 unknown" }],
+      [404, '{"type":"not_found","message":"no project"}', { kind: "failed", reason: "404 no project" }],
+      [302, "", { kind: "failed", reason: "302" }, { location: "http://127.0.0.1:1/" }],
+      [
+        429,
+        '{"type":"rate_limited","message":"slow"}',
+        { kind: "failed", reason: "429 slow", retryAfterMs: 7_000 },
+        { "retry-after": "7" },
+      ],
+      [503, "{}", { kind: "failed", reason: "503" }],
+    ];
+  for (const [status, body, expected, headers = {}] of rows) {
+    answer = { status, body, headers };
+    t.same(await post(BATCH), expected, `${status} ${body}`);
+  }
+});
+
+t.test("a connection that was closed meanwhile is no failure", async (t) => {
+  const { post, sockets } = await start(t, (_, res) => res.end('{"accepted":1,"errors":[]}'));
+  for (let round = 1; round <= 3; round++) {
+    t.equal((await post(BATCH)).kind, "taken");
+    t.equal(sockets.length, round, "the one that is there, or a new one");
+    sockets.at(-1)!.resetAndDestroy();
+    await until("it is closed", () => sockets.at(-1)!.closed);
+  }
+});
+
+t.test("a connection that idled for long is not used again", async (t) => {
+  const { post, clock, sockets } = await start(t, (_, res) => res.end('{"accepted":1,"errors":[]}'));
+  await post(BATCH);
+  await clock.advance(50_000);
+  await post(BATCH);
+  t.equal(sockets.length, 1);
+  await clock.advance(50_001);
+  await post(BATCH);
+  t.equal(sockets.length, 2);
+});
+
+t.test("nobody there, no answer, and half of one", async (t) => {
+  let isSilent = true;
+  const { post, clock, sockets, stop, host } = await start(t, (_, res) => {
+    if (isSilent) return;
+    res.writeHead(200, { "content-length": "100" });
+    res.write("{");
+    res.socket!.end();
+  });
+  const late = post(BATCH);
+  await until("the request", () => sockets.length > 0);
+  await clock.advance(15_000);
+  t.same(await late, { kind: "failed", reason: "no answer within 15 s" });
+  isSilent = false;
+  t.match(await post(BATCH), { kind: "failed", reason: /^the answer broke off/ });
+  await stop();
+  t.same(await post(BATCH), { kind: "failed", reason: `${host} cannot be reached: ECONNREFUSED` });
+});
