@@ -126,7 +126,7 @@ t.test("a deploy makes a token, which goes to no address but that of the service
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
   t.teardown(() => void server.close());
-  const { aws, service, app, token, tokens, configure, arrived } = await open(t);
+  const { service, app, token, tokens, configure, arrived } = await open(t);
   const person = await signedIn(t, service);
   const deployed = await app.tool(["deploy"], person);
   t.equal(deployed.code, 0, deployed.stderr);
