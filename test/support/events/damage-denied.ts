@@ -129,7 +129,10 @@ async function answered({ rich, row, served, directory, wrong }: Denied, allow: 
     for (const [project, all] of events) if (all.delete(one)) touched.add(project);
   }
   const check = async (name: string, missing: readonly string[] = [...touched]) => {
-    const answers = await served.get({ do: "answers", events: listed(events), missing });
+    // All are asked everything at the first start and the last; between them those that are hurt, and one for the others.
+    const isFull = name === "first start" || name === "when it may be read again";
+    const fullyChecked = isFull ? [...events.keys()] : ["beta", ...touched];
+    const answers = await served.get({ do: "answers", events: listed(events), missing, fullyChecked });
     wrong.push(...answers.map((text) => `${name}: ${text}`));
   };
   const file = basename(row.path(rich));

@@ -29,6 +29,8 @@ export interface OpenCase {
 
 /** By then, as the store's clock goes, it has begun to look for what an answer that needs no file has to say is missing. */
 const NOTICED_MS = 3000;
+/** Each look asks everything, so there are few of them. */
+const LOOK_MS = 1000;
 const never = new AbortController().signal;
 
 /** Returns the faults of one case; empty if there are none. */
@@ -68,7 +70,7 @@ export async function runOpen(rich: RichStore, row: OpenCase): Promise<string[]>
       await until(
         "right answers after some seconds",
         async () => {
-          if (clock.monotonicMs() < NOTICED_MS) await clock.advance(100);
+          if (clock.monotonicMs() < NOTICED_MS) await clock.advance(LOOK_MS);
           failures = await wrongAnswers(store, { events: left(), isMissing, fullyChecked });
           return failures.length === 0;
         },

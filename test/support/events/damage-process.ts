@@ -47,7 +47,13 @@ async function load(directory: string, first: number): Promise<void> {
 /** The requests of the parent. */
 export type Request =
   | { readonly do: "open"; readonly directory: string }
-  | { readonly do: "answers"; readonly events: Batches; readonly missing: readonly string[] }
+  | {
+      readonly do: "answers";
+      readonly events: Batches;
+      readonly missing: readonly string[];
+      /** See Expected. */
+      readonly fullyChecked?: readonly string[];
+    }
   | { readonly do: "append"; readonly project: string; readonly numbers: readonly number[] }
   | { readonly do: "flush" | "compact" | "close" | "losses" | "lines" };
 
@@ -73,7 +79,9 @@ function serve(user: number): void {
         return [];
       case "answers": {
         const events = new Map(request.events.map(([project, numbers]) => [project, new Set(numbers)]));
-        return wrongAnswers(store, { events, isMissing: (project) => request.missing.includes(project) });
+        const fullyChecked = request.fullyChecked && new Set(request.fullyChecked);
+        const isMissing = (project: string) => request.missing.includes(project);
+        return wrongAnswers(store, { events, isMissing, ...(fullyChecked && { fullyChecked }) });
       }
       case "append":
         await store.append(request.project, eventsOf(request.project, request.numbers));
