@@ -23,6 +23,26 @@ export function profilesIn({
   return profiles;
 }
 
+/** The encoding of such a file by its byte order mark. */
+export function encodingOfProfiles(bytes: Uint8Array): "utf-8" | "utf-16le" | "utf-16be" {
+  if (bytes[0] === 0xff && bytes[1] === 0xfe) return "utf-16le";
+  return bytes[0] === 0xfe && bytes[1] === 0xff ? "utf-16be" : "utf-8";
+}
+
+/** The code of the error of `decodeProfiles`. */
+export const NOT_TEXT = "ENOTTEXT";
+
+/**
+ * The text of such a file: UTF-8, or UTF-16 with a byte order mark, as PowerShell writes it. Throws an error with the code
+ * NOT_TEXT for bytes of something else.
+ */
+export function decodeProfiles(bytes: Uint8Array): string {
+  const text = new TextDecoder(encodingOfProfiles(bytes)).decode(bytes);
+  // UTF-16 without its mark has a NUL in each ASCII character, and a text has none.
+  if (text.includes("\0")) throw Object.assign(new Error("it is not UTF-8"), { code: NOT_TEXT });
+  return text;
+}
+
 /** Parses an INI text: sections of `key = value` lines; `#` and `;` start comments. */
 function sectionsOf(text: string): Map<string, Map<string, string>> {
   const sections = new Map<string, Map<string, string>>();

@@ -16,9 +16,10 @@ import type { STS } from "@aws-sdk/client-sts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { PlatformError } from "../platform/error.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
-import { endlessProfileFile } from "../project/profile-region.ts";
+import { unreadableProfiles } from "../project/profile-region.ts";
 import { version } from "../version.ts";
 import { credentialsOf } from "./credentials.ts";
+import { profilesError, readProfilesInUtf16 } from "./profile-files.ts";
 import { type ThrottlingListener, watchThrottling } from "./throttling.ts";
 
 /** The clients of one region's services. Each is imported and created on first use. */
@@ -93,14 +94,8 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
     );
   }
   refuseOddRegion(region);
-  const endless = endlessProfileFile(env);
-  if (endless !== undefined) {
-    throw new PlatformError(
-      "credentials/not-a-file",
-      `cannot read ${endless}: it is not a file`,
-      "move it away, or name another in AWS_CONFIG_FILE or AWS_SHARED_CREDENTIALS_FILE",
-    );
-  }
+  const unreadable = unreadableProfiles(env);
+  if (unreadable?.isEndless) throw profilesError(unreadable);
   // Shared by all clients, so that a role is assumed only once.
   const credentials = sandbox === undefined ? credentialsOf({ env, profile, region }) : async () => sandbox;
   const common = {
@@ -122,7 +117,12 @@ export function openCloud({ env, clock, profile, region, sandbox }: CloudOptions
     return opened as Promise<T>;
   };
   const throttling = watchThrottling();
-  const client = <T>(key: string, open: () => Promise<T>) => once(key, async () => throttling.watch(await open()));
+  const client = <T>(key: string, open: () => Promise<T>) =>
+    once(key, async () => {
+      // Also for the sandbox: a client takes other settings than credentials from these files.
+      await once("profiles", () => readProfilesInUtf16(env));
+      return throttling.watch(await open());
+    });
   const cloud: Cloud = {
     region,
     clock,

@@ -1,5 +1,6 @@
 import { PlatformError } from "../platform/error.ts";
-import { profileNames } from "../project/profile-region.ts";
+import { profileNames, unreadableProfiles } from "../project/profile-region.ts";
+import { profilesError } from "./profile-files.ts";
 
 type Env = Readonly<Record<string, string | undefined>>;
 
@@ -73,9 +74,14 @@ export const CREDENTIAL_VARIABLES = [
 export function credentialsOf(options: CredentialsOptions): () => Promise<AwsCredentials> {
   const source = credentialsSource(options, (name) => profileNames(options.env).has(name));
   if (source.kind === "keys") return async () => source.keys;
+  // The SDK takes a file that it cannot read for an empty one, which other sources of credentials make up for, or do not.
+  const unreadable = () => unreadableProfiles(options.env);
   if (source.kind === "wrong") {
     return async () => {
-      throw new PlatformError("credentials/missing", source.message, source.hint);
+      const file = options.profile === undefined ? undefined : unreadable();
+      throw file === undefined
+        ? new PlatformError("credentials/missing", source.message, source.hint)
+        : profilesError(file);
     };
   }
   let provider: Promise<() => Promise<AwsCredentials>> | undefined;
@@ -86,6 +92,10 @@ export function credentialsOf(options: CredentialsOptions): () => Promise<AwsCre
         ...(source.kind === "profile" && { profile: source.name }),
       }),
     );
-    return (await provider)();
+    const provide = await provider;
+    return provide().catch((error: unknown) => {
+      const file = (error as Error).name === "CredentialsProviderError" ? unreadable() : undefined;
+      throw file === undefined ? error : profilesError(file, { cause: error });
+    });
   };
 }

@@ -4,6 +4,13 @@ import { readFileSync, rmSync } from "node:fs";
 import { join } from "node:path";
 import { buildWithShared } from "./shared-code.mjs";
 
+/** The name of the file of a package, without its end. */
+export const sdkFileOf = (specifier) =>
+  specifier
+    .replace(/^@aws-sdk\//, "")
+    .replace(/^@/, "")
+    .replaceAll("/", "-");
+
 /** Writes one file per imported package into `outdir`. Keeps only the class of a client that has its calls as methods. */
 export async function bundleSdk(outdir, root) {
   const imported = new Map();
@@ -12,13 +19,15 @@ export async function bundleSdk(outdir, root) {
     imported.set(specifier, name);
   }
   imported.set("@aws-sdk/credential-providers", "fromNodeProviderChain");
+  // Of the module in which the clients keep the files that they have read.
+  imported.set("@smithy/core/config", "externalDataInterceptor");
   rmSync(outdir, { recursive: true, force: true });
   await buildWithShared({
     root,
     outdir,
     entryPoints: [...imported.keys()].map((specifier) => ({
       in: `only:${specifier}`,
-      out: specifier.slice("@aws-sdk/".length),
+      out: sdkFileOf(specifier),
     })),
     imports: /^(?:@aws-sdk|@smithy|@aws)\//,
     shared: [{ name: "core", holds: /^node_modules\/@(?:smithy|aws|aws-sdk)\/(?!client-)/ }],

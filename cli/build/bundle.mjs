@@ -4,7 +4,7 @@
 import { chmodSync, readdirSync, readFileSync, rmSync } from "node:fs";
 import { basename, join } from "node:path";
 import { fileURLToPath } from "node:url";
-import { bundleSdk } from "./aws-sdk.mjs";
+import { bundleSdk, sdkFileOf } from "./aws-sdk.mjs";
 import { driverIn, writeDriver } from "./duckdb-driver.mjs";
 import { releaseDefines } from "./edition.mjs";
 import { bundleNoted as build } from "./esbuild.mjs";
@@ -47,8 +47,10 @@ const commandsByPath = {
 const sdkByPath = {
   name: "sdk-by-path",
   setup(pluginBuild) {
-    pluginBuild.onResolve({ filter: /^@aws-sdk\// }, ({ path, importer }) =>
-      importer.startsWith(join(root, "cli")) ? { path: `../${path.replace(/^@/, "")}.cjs`, external: true } : undefined,
+    pluginBuild.onResolve({ filter: /^@(?:aws-sdk|smithy)\// }, ({ path, importer }) =>
+      importer.startsWith(join(root, "cli"))
+        ? { path: `../aws-sdk/${sdkFileOf(path)}.cjs`, external: true }
+        : undefined,
     );
   },
 };

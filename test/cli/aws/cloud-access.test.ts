@@ -1,11 +1,14 @@
 // The parts between the command and the cloud: credentials, errors in words, names, what Git says.
 import { execFileSync } from "node:child_process";
-import { mkdirSync, symlinkSync, writeFileSync } from "node:fs";
+import { once } from "node:events";
+import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { inspect } from "node:util";
 import t from "tap";
 import { openCloud } from "../../../cli/aws/clients.ts";
-import { credentialsSource } from "../../../cli/aws/credentials.ts";
+import { credentialsOf, credentialsSource } from "../../../cli/aws/credentials.ts";
 import { explainError } from "../../../cli/aws/errors.ts";
 import { functionPolicy, policyHash } from "../../../cli/aws/function/policy.ts";
 import { type DeployRecord, readRecord, writeRecord } from "../../../cli/aws/function/record.ts";
@@ -13,7 +16,7 @@ import { commitAlias } from "../../../cli/aws/names.ts";
 import { hideValues, withoutValues } from "../../../cli/aws/without-values.ts";
 import { PlatformError } from "../../../cli/platform/error.ts";
 import { readCommit } from "../../../cli/project/commit.ts";
-import { profileNames } from "../../../cli/project/profile-region.ts";
+import { profileNames, profileRegion } from "../../../cli/project/profile-region.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { cleanEnv, tool } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
@@ -98,6 +101,91 @@ t.test("profiles in a pipe or a device are not waited for", { skip: requires("mk
   pipe(join(HOME, ".aws/config"));
   const { code, stderr } = await tool(["url"], { cwd, env: { HOME } });
   t.same([code, stderr.split("\n")[0]], [1, `error: cannot read ${HOME}/.aws/config: it is not a file`]);
+});
+
+/** As PowerShell's `>` writes a text, or with the bytes the other way round. */
+const utf16 = (text: string) => Buffer.from(`\ufeff${text}`, "utf16le");
+const PROFILE = "[profile work]\r\nregion = eu-west-3\r\n";
+
+t.test("profiles are read in UTF-16", async (t) => {
+  const texts: [name: string, bytes: Buffer][] = [
+    ["UTF-16", utf16(PROFILE)],
+    ["UTF-16, big end first", utf16(PROFILE).swap16()],
+    ["UTF-8 with a byte order mark", Buffer.from(`\ufeff${PROFILE}`)],
+  ];
+  for (const [name, config] of texts) {
+    const HOME = t.testdir({ ".aws": { config } });
+    t.equal(profileRegion("work", { HOME }), "eu-west-3", name);
+  }
+
+  // The SDK, too, in the command.
+  const asked: string[] = [];
+  const cloud = createServer(({ headers }, response) => {
+    asked.push(
+      /Credential=([^/]+)\/\d+\/([^/]+)/
+        .exec(headers.authorization ?? "")
+        ?.slice(1)
+        .join(" ") ?? "nobody",
+    );
+    response.writeHead(403, { "x-amzn-errortype": "AccessDeniedException" }).end("{}");
+  });
+  await once(cloud.listen(0, "127.0.0.1"), "listening");
+  t.teardown(() => cloud.close());
+  const cwd = t.testdir({
+    ".aws": {
+      config: utf16(PROFILE),
+      credentials: utf16("[work]\naws_access_key_id = AKIA16\naws_secret_access_key = secret\n").swap16(),
+    },
+    "tool.json": '{ "name": "app", "profile": "work" }',
+  });
+  const TOOL_AWS_ENDPOINT = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`;
+  await tool(["deploys"], { cwd, env: { HOME: cwd, TOOL_AWS_ENDPOINT } });
+  t.same([...new Set(asked)], ["AKIA16 eu-west-3"]);
+});
+
+t.test("profiles that cannot be read are named where they are missed", async (t) => {
+  const HOME = t.testdir({
+    folder: {},
+    unmarked: utf16(PROFILE).subarray(2),
+    large: "",
+    cut: utf16(PROFILE).subarray(0, 41),
+  });
+  const at = (name: string) => join(HOME, name);
+  truncateSync(at("large"), 2 ** 30);
+  symlinkSync("circle", at("circle"));
+  const encoding = "it is neither UTF-8 nor UTF-16 with a byte order mark";
+  const rows: [name: string, reason: string][] = [
+    ["folder", "it is a folder"],
+    ["unmarked", encoding],
+    ["circle", "its symbolic links lead in a circle"],
+  ];
+  const region = "eu-west-1";
+  for (const [name, reason] of rows) {
+    for (const variable of ["AWS_CONFIG_FILE", "AWS_SHARED_CREDENTIALS_FILE"]) {
+      const env = { HOME, [variable]: at(name) };
+      t.doesNotThrow(() => openCloud({ env, clock: systemClock, region, sandbox: undefined }), "others may do");
+      const message = `cannot read ${at(name)}: ${reason}`;
+      await t.rejects(credentialsOf({ env, region, profile: "work" })(), { message }, `${variable}: ${name}`);
+      const keys = { CLOUD_ACCESS_KEY_ID: "AKIA", CLOUD_SECRET_ACCESS_KEY: "secret" };
+      t.match(await credentialsOf({ env: { ...env, ...keys }, region })(), { accessKeyId: "AKIA" }, "not missed");
+    }
+  }
+  const open = (env: Record<string, string>) => () =>
+    openCloud({ env, clock: systemClock, region, sandbox: undefined });
+  const large = { HOME, AWS_CONFIG_FILE: at("large") };
+  t.throws(
+    open(large),
+    { message: `cannot read ${at("large")}: it is larger than 16 MiB` },
+    "is not read by the SDK either",
+  );
+  t.same([...profileNames(large)], [], "nor by us");
+  t.equal(profileRegion("work", { HOME, AWS_CONFIG_FILE: at("cut") }), undefined, "a text that ends in a character");
+
+  // Without a profile the SDK asks for credentials everywhere, and the command says what it could not read.
+  const cwd = t.testdir({ "tool.json": '{ "name": "app" }', ".aws": { credentials: {} } });
+  const env = { HOME: cwd, AWS_EC2_METADATA_DISABLED: "true" };
+  const { code, stderr } = await tool(["deploys"], { cwd, env });
+  t.same([code, stderr.split("\n")[0]], [1, `error: cannot read ${cwd}/.aws/credentials: it is a folder`]);
 });
 
 t.test("a region that can be none is told before the cloud is asked", async (t) => {
