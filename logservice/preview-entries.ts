@@ -4,12 +4,16 @@ import type { Entry } from "../grammar/entry.ts";
 import type { AlertInput } from "../schema/rpc.generated.ts";
 import { readAlertQuery } from "./alerts/alert-query.ts";
 import { EntryEvents } from "./alerts/entry-events.ts";
+import { LATENESS } from "./alerts/lateness.ts";
 import { type AlertPreview, previewAlert } from "./alerts/preview.ts";
 import { slotAt, slotStartMs, slotStopMs } from "./alerts/slots.ts";
 
 export { plainGroup } from "./alerts/group.ts";
 export { RpcError } from "./error.ts";
 export type { AlertPreview };
+
+/** The service evaluates intervals of a deployed app no sooner after their end, in milliseconds: its entries may be on their way. */
+export const LATENESS_MS = LATENESS.runtime * 1000;
 
 /** The intervals that are replayed: from that of the first entry to that of the last, or the whole ones of a range. */
 export type ReplayRange = "entries" | { readonly startMs: number; readonly stopMs: number };

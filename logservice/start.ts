@@ -8,6 +8,7 @@ import { PublicAddress } from "./account/public-address.ts";
 import { SignInLimits } from "./account/sign-in-limits.ts";
 import type { SignUp } from "./account/sign-up.ts";
 import { unsentMails } from "./account/unsent-mails.ts";
+import { Arrivals } from "./alerts/arrivals.ts";
 import { Evaluator } from "./alerts/evaluator.ts";
 import { createApp } from "./app.ts";
 import { type BillingSettings, openBilling } from "./billing/billing.ts";
@@ -127,13 +128,14 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };
   const appends = new OpenAppends();
+  const arrivals = new Arrivals({ records, clock, failed });
   const notifies = {
     ...{ isMailing: settings.mailer !== undefined, isTexting: settings.sms !== undefined },
     allowsPrivate: settings.allowsPrivate,
   };
   const exportTickets = new ExportTickets();
   const openExports = new OpenExports(limits, stopping.signal, clock);
-  const work = { records, events, exchanges, appends, exportTickets, openExports, teamLimits: limits };
+  const work = { records, events, exchanges, appends, arrivals, exportTickets, openExports, teamLimits: limits };
   const parts = { account, billing: openBilling(options.billing, log), deliveries, evaluator, testing, notifies };
   const service = { ...work, ...parts, region, clock, nowMs: clock.nowMs };
   const app = createApp(service, { limits, version, log, stopping: stopping.signal, trusted });

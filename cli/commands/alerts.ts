@@ -5,6 +5,7 @@ import { visible } from "../../grammar/visible-text.ts";
 import {
   type AlertPreview,
   AlertReplay,
+  LATENESS_MS,
   plainGroup,
   type ReplayRange,
   RpcError,
@@ -111,11 +112,11 @@ async function replay(
     for (const { of } of replays) of.add(entry);
   });
   if (signal.aborted) return EXIT.interrupted;
-  // A log has entries up to now; a file up to its last one.
+  // A log has entries up to now, of which the last are still on their way; a file up to its last one.
   const nowMs = context.io.nowMs();
   const isFile = options.file.length > 0;
   const range: ReplayRange =
-    source.sinceMs === undefined || isFile ? "entries" : { startMs: source.sinceMs, stopMs: untilMs ?? nowMs };
+    source.sinceMs === undefined || isFile ? "entries" : { startMs: source.sinceMs, stopMs: Math.min(untilMs ?? nowMs, nowMs - LATENESS_MS) };
   const previews = [];
   for (const { name, alert, of } of replays) {
     previews.push({ name, alert, preview: await previewOf(context, { name, of }, range, signal) });

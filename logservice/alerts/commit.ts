@@ -18,6 +18,8 @@ export interface Evaluation {
   readonly nextSlot: number;
   /** One slot in so many is evaluated from now on. */
   readonly pace: number;
+  /** The greatest number of a late minute that it saw, if it was for late events. */
+  readonly lateSeen?: number;
   readonly transitions: readonly Transition[];
   /** The events that are told with a transition. */
   readonly samples: ReadonlyMap<Transition, MessageFacts["samples"]>;
@@ -28,12 +30,14 @@ export interface Evaluation {
  * written. Returns how many deliveries were added, or undefined if it was dropped.
  */
 export async function writeEvaluation(db: Db, evaluation: Evaluation, now: string): Promise<number | undefined> {
-  const { alert, before, after, nextSlot, pace, transitions, samples } = evaluation;
+  const { alert, before, after, nextSlot, pace, transitions, samples, lateSeen = alert.late_seen } = evaluation;
   const changed = await db
     .updateTable("alerts")
     .set({
       next_slot: nextSlot,
+      ...(alert.next_slot === 0 && { first_slot: nextSlot }),
       pace,
+      late_seen: lateSeen,
       failures: after.failures,
       failure: after.failure,
       failing_episode_id: after.failing?.id ?? "",
@@ -43,6 +47,7 @@ export async function writeEvaluation(db: Db, evaluation: Evaluation, now: strin
     .where("id", "=", alert.id)
     .where("revision", "=", alert.revision)
     .where("next_slot", "=", alert.next_slot)
+    .where("late_seen", "=", alert.late_seen)
     .executeTakeFirst();
   if (Number(changed.numUpdatedRows) === 0) return undefined;
   await writeStates(db, alert, before.groups, after.groups);

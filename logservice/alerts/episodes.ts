@@ -71,6 +71,17 @@ export async function addEpisode(
     .execute();
 }
 
+/** The episodes of an alert that were triggered and had not ended before a time, RFC 3339. */
+export function episodesSince(db: Db, alertId: string, since: string) {
+  return db
+    .selectFrom("episodes")
+    .select(["group_key", "triggered_at", "resolved_at"])
+    .where("alert_id", "=", alertId)
+    .where("kind", "=", "triggered")
+    .where((where) => where.or([where("resolved_at", "is", null), where("resolved_at", ">=", since)]))
+    .execute();
+}
+
 /** Notes that an episode is told, to the notification that its alert has now. */
 export async function noteEpisodeTold(db: Db, id: string, notification_id: string): Promise<void> {
   await db.updateTable("episodes").set({ is_told: 1, notification_id }).where("id", "=", id).execute();

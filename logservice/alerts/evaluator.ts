@@ -7,15 +7,17 @@ import { Turns, type TurnTaker } from "../turns/turns.ts";
 import { type AlertQuery, type ReadAlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
 import { DISK_QUERY, freeDisk } from "./disk.ts";
-import { removeOldEpisodes } from "./episodes.ts";
+import { episodesSince, removeOldEpisodes } from "./episodes.ts";
 import { groupValuesOf } from "./group.ts";
+import { type LateSlots, rangesAround, reconsider } from "./late.ts";
+import { dueLateMinutes, type LateMinute, removeOldLateMinutes } from "./late-minutes.ts";
 import { EVALUATION_MS, Readings } from "./readings.ts";
 import { replay } from "./replay.ts";
 import { sampleEvents } from "./samples.ts";
-import { evaluatedAtMs, firstSlotFrom, LATE_MS, lastDueSlot, MINUTE_MS, slotStopMs } from "./slots.ts";
+import { evaluatedAtMs, firstSlotFrom, lastDueSlot, MINUTE_MS, slotAt, slotStartMs, slotStopMs } from "./slots.ts";
 import type { EvaluationState, GroupState, Rule, Slot, SlotOutcome, Transition } from "./state.ts";
 import { beginAheadAnew } from "./stored-alerts.ts";
-import { type DueAlert, dueAlerts, readStates } from "./stored-states.ts";
+import { type DueAlert, dueAlerts, lateAlerts, readStates } from "./stored-states.ts";
 import type { MessageFacts } from "./tell.ts";
 
 export interface EvaluatorOptions {
@@ -67,7 +69,9 @@ export class Evaluator {
   #timer: Timer | undefined;
   #pass: Promise<void> | undefined;
   #isFailing = false;
-  readonly #counts = { evaluated: 0, failed: 0, told: 0, dropped: 0, skipped: 0 };
+  readonly #counts = { evaluated: 0, failed: 0, told: 0, dropped: 0, skipped: 0, late: 0 };
+  /** The late minutes up to this number were seen by all alerts, or will be. */
+  #lateSeen = 0;
   #gauges = { triggered: 0, failing: 0 };
   /** Until when it has looked for alerts that are due. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
@@ -114,6 +118,7 @@ export class Evaluator {
       alerts_evaluations_failed_total: this.#counts.failed,
       alerts_evaluations_dropped_total: this.#counts.dropped,
       alerts_slots_skipped_total: this.#counts.skipped,
+      alerts_late_slots_total: this.#counts.late,
       alerts_told_total: this.#counts.told,
       alerts_triggered: this.#gauges.triggered,
       alerts_failing: this.#gauges.failing,
@@ -141,6 +146,8 @@ export class Evaluator {
       if (this.#lease === undefined || this.#closing.signal.aborted) return;
       await this.#clean();
       await this.#enqueue();
+      await this.#enqueueLate();
+      this.#next();
       this.#isFailing = false;
       this.#lookedAtMs = this.#options.clock.nowMs();
     } catch (error) {
@@ -164,6 +171,7 @@ export class Evaluator {
     const at = clock.nowMs();
     if (Math.abs(at - this.#cleanedAtMs) < CLEAN_MS) return;
     this.#cleanedAtMs = at;
+    await removeOldLateMinutes(records.db, at);
     await removeOldEpisodes(records.db, new Date(at - KEPT_EPISODES_MS).toISOString());
   }
 
@@ -173,7 +181,7 @@ export class Evaluator {
     // At the start, and when a clock that was ahead was set back.
     if (at < this.#lastAtMs) await beginAheadAnew(records.db, at);
     this.#lastAtMs = at;
-    const ended = await dueAlerts(records.db, Math.floor((at - LATE_MS) / MINUTE_MS));
+    const ended = await dueAlerts(records.db, Math.floor(at / 1000));
     const due = ended.flatMap((alert) => {
       if (this.#busy.has(alert.id)) return [];
       const last = lastDueSlot(alert, at);
@@ -197,7 +205,39 @@ export class Evaluator {
       this.#turns.add({ team: team_id, member: events_key, alert, first, last, groups: states.get(id) ?? new Map() });
     }
     this.#readings.forget();
-    this.#next();
+  }
+
+  /** Has slots evaluated again that got events after they were. */
+  async #enqueueLate(): Promise<void> {
+    const { records, clock } = this.#options;
+    const at = clock.nowMs();
+    const minutes = await dueLateMinutes(records.db, this.#lateSeen, at);
+    const newest = minutes.at(-1)?.sequence;
+    if (newest === undefined) return;
+    const byProject = new Map<string, LateMinute[]>();
+    for (const one of minutes) byProject.set(one.events_key, [...(byProject.get(one.events_key) ?? []), one]);
+    const alerts = await lateAlerts(records.db, [...byProject.keys()], newest);
+    const due = alerts.flatMap((alert) => {
+      const slots = lateSlotsOf(alert, byProject.get(alert.events_key)!);
+      return slots.length === 0 ? [] : [{ alert, slots }];
+    });
+    const free = due.filter(({ alert }) => !this.#busy.has(alert.id));
+    const states = await readStates(
+      records.db,
+      free.map(({ alert }) => alert.id),
+    );
+    for (const { alert, slots } of free) {
+      const { id, team_id: team, events_key } = alert;
+      this.#busy.set(id, at);
+      const groups = states.get(id) ?? new Map<string, GroupState>();
+      const [first, last] = [Math.min(...slots), Math.max(...slots)];
+      // A turn beside that of the project's usual evaluations: late events all day long do not hold those up.
+      const late = { slots, seen: newest };
+      this.#turns.add({ team, member: `${events_key} late`, alert, first, last, groups, late });
+    }
+    this.#readings.forget();
+    // Those that are busy are looked at the next time.
+    if (free.length === due.length) this.#lateSeen = newest;
   }
 
   /** Begins evaluations as long as there is room. */
@@ -214,11 +254,13 @@ export class Evaluator {
   async #evaluate(due: Due): Promise<void> {
     const { alert } = due;
     try {
-      const evaluation = await this.#find(due);
+      const { late } = due;
+      const evaluation = await (late === undefined ? this.#find(due) : this.#findLate({ ...due, late }));
       this.#evaluations.push(evaluation);
       this.#writing ??= this.#write();
     } catch (error) {
       this.#busy.delete(alert.id);
+      if (due.late !== undefined) this.#lateSeen = 0;
       if (this.#closing.signal.aborted) return;
       this.#options.failed(`the alert ${alert.id} could not be evaluated; trying again`, error);
     } finally {
@@ -240,10 +282,7 @@ export class Evaluator {
       : await this.#readings.read(alert, read, { first, last }, signal);
     this.#counts.evaluated += outcomes.length;
     this.#counts.failed += outcomes.filter(({ ok }) => !ok).length;
-    const slots = outcomes.map((outcome, at): Slot => {
-      const number = first + at;
-      return { number, stop: new Date(slotStopMs(number, alert.interval)).toISOString(), outcome };
-    });
+    const slots = slotsOf(outcomes, first, alert.interval);
     const { state: after, transitions } = replay(
       ruleOf(alert, read.ok && read.value.isCount),
       before,
@@ -257,6 +296,39 @@ export class Evaluator {
     const pace = paceAfter(outcomes, alert.pace, isOverTime);
     this.#counts.skipped += pace - 1;
     return { alert, before, after, nextSlot: last + pace, pace, transitions, samples };
+  }
+
+  /** Evaluates slots again that got late events. Nothing of it counts as a failure of the alert, nor as its slowness. */
+  async #findLate({ alert, groups, late }: Due & { readonly late: LateWork }): Promise<Evaluation> {
+    const { records, clock } = this.#options;
+    const before = stateOf(alert, groups);
+    const { next_slot: nextSlot, pace, interval } = alert;
+    const found = { alert, before, nextSlot, pace, lateSeen: late.seen };
+    const read = readAlertQuery(alert.query);
+    if (!read.ok) return { ...found, after: before, transitions: [], samples: new Map() };
+    const bounds = { first: alert.first_slot, last: nextSlot - 1 };
+    const around = rangesAround(late.slots, alert, bounds);
+    // A count reads all of them at once.
+    const isPlain = read.value.pipes.length === 0;
+    const whole = { first: around[0]!.first, last: around.at(-1)!.last };
+    const numbers = new Set(late.slots);
+    const ranges: LateSlots[] = [];
+    const untilMs = clock.monotonicMs() + EVALUATION_MS;
+    for (const range of isPlain ? [whole] : around) {
+      // All of them have the time of one: teams take turns.
+      if (clock.monotonicMs() > untilMs) break;
+      const outcomes = await this.#readings.read(alert, read, range, this.#closing.signal, late.seen);
+      this.#counts.late += outcomes.length;
+      const slots = slotsOf(outcomes, range.first, interval);
+      ranges.push({ slots, late: numbers, isUpToNow: range.last === bounds.last });
+      if (outcomes.some((one) => !one.ok && one.isOverTime === true)) break;
+    }
+    const since = new Date(slotStartMs(whole.first, interval)).toISOString();
+    const episodes = await episodesSince(records.db, alert.id, since);
+    const rule = ruleOf(alert, read.value.isCount);
+    const { state: after, transitions } = reconsider(rule, before, ranges, episodes, newEpisodeId);
+    const { samples } = await this.#samples(alert, read.value, transitions);
+    return { ...found, after, transitions, samples };
   }
 
   async #samples(
@@ -292,6 +364,7 @@ export class Evaluator {
       try {
         await this.#commit(batch);
       } catch (error) {
+        this.#lateSeen = 0;
         if (batch.length === 1) this.#options.failed("an evaluation could not be written; trying again", error);
         // One that cannot be written must not keep the others from it.
         else for (const one of batch) await this.#commit([one]).catch((reason) => this.#unwritten(one, reason));
@@ -309,7 +382,10 @@ export class Evaluator {
   async #commit(batch: readonly Evaluation[]): Promise<void> {
     const { records, clock, deliveriesAdded } = this.#options;
     const lease = this.#lease;
-    if (lease === undefined) return;
+    if (lease === undefined) {
+      this.#lateSeen = 0;
+      return;
+    }
     let isHeld = false;
     const counts = await records.db.transaction().execute(async (db) => {
       isHeld = await holdLease(db, lease);
@@ -321,6 +397,8 @@ export class Evaluator {
     });
     if (!isHeld && this.#lease === lease) this.#lease = undefined;
     this.#counts.dropped += batch.length - counts.filter((one) => one !== undefined).length;
+    // Those for late events that were dropped are looked at again.
+    if (batch.some(({ lateSeen }, at) => lateSeen !== undefined && counts[at] === undefined)) this.#lateSeen = 0;
     const deliveries = counts.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     this.#counts.told += deliveries;
     if (deliveries > 0) deliveriesAdded();
@@ -333,6 +411,32 @@ interface Due extends TurnTaker {
   readonly first: number;
   readonly last: number;
   readonly groups: ReadonlyMap<string, GroupState>;
+  /** Slots that are evaluated again; then `first` and `last` are their bounds. */
+  readonly late?: LateWork;
+}
+
+interface LateWork {
+  readonly slots: readonly number[];
+  /** The greatest number of a late minute that is done with it. */
+  readonly seen: number;
+}
+
+/** The slots of an alert that were evaluated before these minutes got their events. */
+function lateSlotsOf(alert: DueAlert, minutes: readonly LateMinute[]): number[] {
+  // One that takes too long is asked less often, not more.
+  if (alert.pace > 1) return [];
+  const slots = minutes
+    .filter(({ sequence }) => sequence > alert.late_seen)
+    .map(({ minute }) => slotAt(minute * MINUTE_MS, alert.interval));
+  // One that is not evaluated yet will have them.
+  return [...new Set(slots)].filter((slot) => slot >= alert.first_slot && slot < alert.next_slot);
+}
+
+function slotsOf(outcomes: readonly SlotOutcome[], first: number, interval: number): Slot[] {
+  return outcomes.map((outcome, at) => {
+    const number = first + at;
+    return { number, stop: new Date(slotStopMs(number, interval)).toISOString(), outcome };
+  });
 }
 
 /** Half as often after each evaluation that took too long; as often as its interval says after one that succeeded. */

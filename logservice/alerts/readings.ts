@@ -26,17 +26,21 @@ export class Readings {
     this.#clock = clock;
   }
 
-  /** Reads the outcome of each slot of an alert. Rejects with the reason of the signal. */
+  /**
+   * Reads the outcome of each slot of an alert. Rejects with the reason of the signal. Those that are read again for late events
+   * have the number of these, `lateSeen`: a reading of before is not theirs.
+   */
   async read(
     { events_key, query: text, interval }: Pick<AlertRow, "query" | "interval"> & { readonly events_key: string },
     read: ReadAlertQuery,
     slots: Slots,
     signal: AbortSignal,
+    lateSeen = 0,
   ): Promise<readonly SlotOutcome[]> {
     const { first, last } = slots;
     // It was valid when the alert was written, by the language of that time.
     if (!read.ok) return repeated(read, slots);
-    const key = JSON.stringify([events_key, interval, first, last, text]);
+    const key = JSON.stringify([events_key, interval, first, last, text, lateSeen]);
     const recent = this.#recent.get(key);
     if (recent !== undefined) return recent.outcomes;
     const question = { project: events_key, query: read.value, interval, isEvaluation: true };

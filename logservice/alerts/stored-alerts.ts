@@ -6,6 +6,7 @@ import { changedAt, newId } from "../records/row.ts";
 import type { AlertRow, Tables } from "../records/tables.ts";
 import { closeEpisodes, lastMark, retellEpisodes } from "./close.ts";
 import { keptThreshold } from "./disk.ts";
+import { latenessOf } from "./lateness.ts";
 import { evaluatedAtMs, firstSlotFrom, MINUTE_MS } from "./slots.ts";
 import { removeStates } from "./stored-states.ts";
 
@@ -20,7 +21,8 @@ export async function listAlerts(db: Db, project: ProjectKey): Promise<Alert[]> 
     .orderBy("name")
     .orderBy("id")
     .execute();
-  return rows.map(alertOf);
+  const lateness = await latenessOf(db, project);
+  return rows.map((row) => alertOf(row, lateness));
 }
 
 /** The alert, or `not_found`, also if it belongs to another project. */
@@ -33,7 +35,7 @@ export async function getAlert(db: Db, project: ProjectKey, id: string): Promise
     .where("project_id", "=", project.id)
     .executeTakeFirst();
   if (row === undefined) throw new RpcError("not_found", `there is no alert ${JSON.stringify(id)} in this project`);
-  return alertOf(row);
+  return alertOf(row, await latenessOf(db, project));
 }
 
 /** Returns the id, and when it will be evaluated first, RFC 3339. */
@@ -49,9 +51,10 @@ export async function addAlert(
   const next_slot = firstSlotFrom(Date.parse(now), row.interval);
   await db
     .insertInto("alerts")
-    .values({ ...row, ...NEW, next_slot, team_id, id, created_at: now, updated_at: now })
+    .values({ ...row, ...NEW, next_slot, first_slot: next_slot, late_seen: 0, team_id, id, created_at: now, updated_at: now })
     .execute();
-  return { id, first_evaluated_at: timeOf(evaluatedAtMs({ id, interval: row.interval }, next_slot)) };
+  const lateness = await latenessOf(db, { team_id, id: row.project_id });
+  return { id, first_evaluated_at: timeOf(evaluatedAtMs({ id, interval: row.interval, lateness }, next_slot)) };
 }
 
 const timeOf = (ms: number) => new Date(ms).toISOString();
@@ -65,7 +68,8 @@ export async function updateAlert(db: Db, before: Alert, alert: AlertInput, now:
   const { id } = before;
   const isReset = (["query", "operator", "threshold", "interval"] as const).some((key) => row[key] !== before[key]);
   if (isReset) await closeEpisodes(db, id, "closed by a change of the alert", now);
-  const reset = isReset && { ...NEW, next_slot: await firstSlotAfterReset(db, id, row.interval, now) };
+  const first = isReset ? await firstSlotAfterReset(db, id, row.interval, now) : undefined;
+  const reset = first !== undefined && { ...NEW, next_slot: first, first_slot: first };
   await db
     .updateTable("alerts")
     .set((alerts) => ({
@@ -116,7 +120,7 @@ export async function beginAheadAnew(db: Db, nowMs: number): Promise<void> {
       .execute();
     for (const { id, interval } of ahead) {
       const next_slot = firstSlotFrom(nowMs, interval);
-      await transaction.updateTable("alerts").set({ next_slot }).where("id", "=", id).execute();
+      await transaction.updateTable("alerts").set({ next_slot, first_slot: next_slot }).where("id", "=", id).execute();
       await transaction
         .updateTable("deliveries")
         .set((row) => ({ slot: row("slot", "*", -1) }))
@@ -149,8 +153,9 @@ const NEW = {
   pace: 1,
 } as const;
 
-function alertOf(row: AlertRow): Alert {
-  const { team_id: _, revision: __, next_slot, failures: ____, failing_episode_id, pace, ...fields } = row;
+function alertOf(row: AlertRow, lateness: number): Alert {
+  const { team_id: _, revision: __, next_slot, failures: ____, failing_episode_id, pace, ...others } = row;
+  const { first_slot: _____, late_seen: ______, ...fields } = others;
   const state = failing_episode_id !== "" ? "failing" : row.triggered === 1 ? "triggered" : "ok";
   const { evaluated_at } = row;
   // Alerts of before there was an evaluation begin with a slot that nobody has chosen yet.
@@ -161,7 +166,7 @@ function alertOf(row: AlertRow): Alert {
     triggered: row.triggered === 1,
     state,
     evaluated_every: row.interval * pace,
-    first_evaluated_at: isNew ? timeOf(evaluatedAtMs(row, next_slot)) : null,
+    first_evaluated_at: isNew ? timeOf(evaluatedAtMs({ ...row, lateness }, next_slot)) : null,
     evaluated_at: evaluated_at === "" ? null : evaluated_at,
   } as Alert;
 }

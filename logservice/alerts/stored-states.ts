@@ -1,5 +1,6 @@
 import type { Kysely, Selectable } from "kysely";
 import type { AlertRow, Tables } from "../records/tables.ts";
+import { LATENESS } from "./lateness.ts";
 import type { EvaluationState, GroupState, OpenEpisode } from "./state.ts";
 import type { ToldAlert } from "./tell.ts";
 
@@ -12,17 +13,37 @@ export interface DueAlert extends Selectable<AlertRow>, ToldAlert {
   /** Whether the episode of its failure was told; null without one. */
   readonly failing_told: number | null;
   readonly failing_since: string | null;
+  /** That of its project, in seconds. */
+  readonly lateness: number;
 }
 
-/** The alerts with a slot that ended before a time in minutes since 1970, or that were never evaluated; the latest first. */
-export function dueAlerts(db: Db, beforeMinute: number): Promise<DueAlert[]> {
+/**
+ * The alerts with a slot that has ended, and whose events should be here by a time in seconds since 1970, or that were never
+ * evaluated; the latest first.
+ */
+export function dueAlerts(db: Db, beforeSeconds: number): Promise<DueAlert[]> {
   return alertRows(db)
-    .where(({ eb, parens }) => {
-      const stop = eb(parens(eb("alerts.next_slot", "+", 1)), "*", eb.ref("alerts.interval"));
-      return eb(stop, "<=", beforeMinute);
+    .where(({ eb, parens, fn, val }) => {
+      const minutes = eb(parens(eb("alerts.next_slot", "+", 1)), "*", eb.ref("alerts.interval"));
+      const stop = eb(parens(minutes), "*", 60);
+      return eb(eb(stop, "+", fn.coalesce("lateness.seconds", val(LATENESS.others))), "<=", beforeSeconds);
     })
     .orderBy("alerts.next_slot")
     .execute();
+}
+
+/** The alerts of projects, by the keys of their events, that have not seen a late minute up to this number. */
+export async function lateAlerts(db: Db, eventsKeys: readonly string[], sequence: number): Promise<DueAlert[]> {
+  const alerts: DueAlert[] = [];
+  for (let at = 0; at < eventsKeys.length; at += IDS_AT_ONCE) {
+    const rows = await alertRows(db)
+      .where("projects.events_key", "in", eventsKeys.slice(at, at + IDS_AT_ONCE))
+      .where("alerts.kind", "=", "events")
+      .where("alerts.late_seen", "<", sequence)
+      .execute();
+    alerts.push(...rows);
+  }
+  return alerts;
 }
 
 /** The alert as messages tell of it; undefined if it is gone. */
@@ -38,9 +59,11 @@ const alertRows = (db: Db) =>
     )
     .innerJoin("teams", "teams.id", "alerts.team_id")
     .leftJoin("episodes", "episodes.id", "alerts.failing_episode_id")
+    .leftJoin("lateness", "lateness.events_key", "projects.events_key")
     .selectAll("alerts")
     .select(["projects.events_key", "projects.name as project_name", "teams.name as team_name"])
-    .select(["episodes.is_told as failing_told", "episodes.triggered_at as failing_since"]);
+    .select(["episodes.is_told as failing_told", "episodes.triggered_at as failing_since"])
+    .select(({ fn, val }) => fn.coalesce("lateness.seconds", val<number>(LATENESS.others)).as("lateness"));
 
 /** The groups of alerts that are not well, by the id of the alert. */
 export async function readStates(

@@ -1,3 +1,4 @@
+import type { Generated } from "kysely";
 import type { AuditEntry, Subscription } from "../../schema/rpc.generated.ts";
 
 /** The tables for Kysely. Booleans are 0 and 1, lists are JSON, times RFC 3339. */
@@ -12,6 +13,8 @@ export interface Tables {
   episodes: EpisodeRow;
   deliveries: DeliveryRow;
   instance: InstanceRow;
+  late_minutes: LateMinuteRow;
+  lateness: LatenessRow;
   accepted_losses: AcceptedLossRow;
   users: UserRow;
   identities: IdentityRow;
@@ -74,6 +77,10 @@ export interface AlertRow extends Changed, OfProject {
   revision: number;
   /** The first slot that is not evaluated yet, counted in intervals since 1970; 0 if none was. */
   next_slot: number;
+  /** The first slot since it compares what it compares: events that come late have no earlier one evaluated again. */
+  first_slot: number;
+  /** The greatest number of a late minute that it was evaluated again for. */
+  late_seen: number;
   /** It is evaluated for one slot in so many: more than 1 after evaluations that took too long. */
   pace: number;
   /** Failed evaluations in a row, why the last one failed, and the episode that told it, or "". */
@@ -101,6 +108,25 @@ export interface AlertStateRow extends OfProject {
   since: string;
   /** The slot that was told last, for `repeat`. */
   told_slot: number;
+}
+
+/** A minute that got events after alerts may have counted those of it. */
+export interface LateMinuteRow {
+  /** Grows with each. */
+  sequence: Generated<number>;
+  events_key: string;
+  /** Minutes since 1970. */
+  minute: number;
+  /** It stands for all events of the minute that come before this time, when alerts are evaluated again; milliseconds since 1970. */
+  due_ms: number;
+}
+
+/** How late the events of a project may be at most, as far as is known from those that came; no row where nothing is. */
+export interface LatenessRow {
+  events_key: string;
+  seconds: number;
+  /** When events came last that may be so late, noted now and then; milliseconds since 1970. */
+  seen_ms: number;
 }
 
 /** The time between a trigger and its resolution, or between the failure of an alert's query and its end. */

@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
+import { FIREHOSE_BUFFERING, firehoseLateness, MOST_FIREHOSE_BUFFERING } from "../alerts/lateness.ts";
 import { ERROR_STATUS, RpcError } from "../error.ts";
 import { RequestBodies } from "../http/body.ts";
 import { type ErrorForm, sendJson } from "../http/send.ts";
@@ -43,6 +44,7 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
   });
   return async (request, response, grant, signal) => {
     const id = projectOf(request);
+    const lateness = firehoseLateness(bufferingOf(request));
     request.socket.setTimeout(ANSWER_MS);
     response.once("finish", () => request.socket.setTimeout(limits.stalledMs));
     const requestId = await bodies.receive(request, signal, async (body) => {
@@ -53,7 +55,7 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
         signal.throwIfAborted();
         const batchKey = { idempotencyKey: `firehose/${requestId}/${at}`, digest: digestOf(part) };
         const read = (mode: ProjectMode) => ({ events: readCloudWatchEvents(part, mode, now), errors: [] });
-        await append(service, { grant, project: id }, read, batchKey);
+        await append(service, { grant, project: id, lateness }, read, batchKey);
         at += part.length;
       }
       return requestId;
@@ -118,6 +120,12 @@ function projectOf(request: IncomingMessage): string {
     "invalid",
     "the project is not named: add ?project=NAME to the URL of the endpoint, or the parameter project to the stream",
   );
+}
+
+/** The seconds that the stream collects events for, by its attribute `buffering`. */
+function bufferingOf(request: IncomingMessage): number {
+  const seconds = Number(commonAttribute(attributesOf(request), "buffering") ?? FIREHOSE_BUFFERING);
+  return seconds >= 0 && seconds <= MOST_FIREHOSE_BUFFERING ? seconds : FIREHOSE_BUFFERING;
 }
 
 const attributesOf = (request: IncomingMessage) => requestHeader(request, "x-amz-firehose-common-attributes");

@@ -5,6 +5,7 @@ import { checkAlertQuery } from "../alerts/alert-query.ts";
 import { diskAlertProblem } from "../alerts/disk.ts";
 import { listEpisodes } from "../alerts/episodes.ts";
 import { plainGroup } from "../alerts/group.ts";
+import { latenessOf } from "../alerts/lateness.ts";
 import { previewAlert } from "../alerts/preview.ts";
 import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../alerts/stored-alerts.ts";
 import { testMessage } from "../alerts/test-message.ts";
@@ -109,9 +110,10 @@ export const alerts: Handlers<
     await checkMeasured(db, call, alert);
     const range = readRange({ start, stop });
     const { startMs } = range;
-    // Slots that are not over cannot be known.
-    const stopMs = Math.min(range.stopMs, nowMs());
-    const key = await eventsKeyOf(db, projectOf(call, alert.project_id));
+    const project = projectOf(call, alert.project_id);
+    // Slots that are not over cannot be known, nor those whose events are not all here.
+    const stopMs = Math.min(range.stopMs, nowMs() - (await latenessOf(db, project)) * 1000);
+    const key = await eventsKeyOf(db, project);
     const preview = await previewAlert(events, key, alert, {
       ...{ startMs, stopMs, signal: call.signal },
       asker: askerOf(call),

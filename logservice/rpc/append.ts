@@ -1,5 +1,6 @@
 import type { BatchReport } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
+import type { Arrivals } from "../alerts/arrivals.ts";
 import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
@@ -12,6 +13,15 @@ interface Stores {
   readonly records: Records;
   readonly events: EventsStore;
   readonly appends: OpenAppends;
+  readonly arrivals: Pick<Arrivals, "note">;
+}
+
+/** Where a batch belongs, and who sent it. */
+interface Appended {
+  readonly grant: Grant;
+  readonly project: string;
+  /** How many seconds events take at most that come this way, where it has a lateness of its own. */
+  readonly lateness?: number;
 }
 
 /** Makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
@@ -26,8 +36,8 @@ export interface BatchKey {
  * RecordsReplaced.
  */
 export async function append(
-  { records, events, appends }: Stores,
-  { grant, project: id }: { readonly grant: Grant; readonly project: string },
+  { records, events, appends, arrivals }: Stores,
+  { grant, project: id, lateness }: Appended,
   read: (mode: ProjectMode) => ReadBatch,
   batchKey: BatchKey | undefined,
 ): Promise<ReadBatch> {
@@ -40,7 +50,9 @@ export async function append(
     const batch = atStage(read(mode), mode === "plain_text" ? undefined : grant.app?.stage);
     // The project may be gone with the next start.
     if (records.isReplaced()) throw new RecordsReplaced();
-    if (batch.events.length > 0) await events.append(key, batch.events, batchKey);
+    if (batch.events.length === 0) return batch;
+    await events.append(key, batch.events, batchKey);
+    await arrivals.note(key, batch.events, lateness);
     return batch;
   });
 }

@@ -159,8 +159,10 @@ t.test("slots", (t) => {
     const here = jitters.filter((ms) => ms >= from && ms < from + 5_000).length;
     t.ok(here > 350 && here < 650, `${here} alerts from ${from} ms on`);
   }
-  const alert = { id: "alert7", interval: 5 };
+  const alert = { id: "alert7", interval: 5, lateness: 15 };
   const dueMs = slotStopMs(slot, 5) + 15_000 + jitterMs(alert.id);
   t.same([lastDueSlot(alert, dueMs - 1), lastDueSlot(alert, dueMs)], [slot - 1, slot]);
+  const later = { ...alert, lateness: 120 };
+  t.same([lastDueSlot(later, dueMs + 104_999), lastDueSlot(later, dueMs + 105_000)], [slot - 1, slot]);
   t.end();
 });

@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
+import { Arrivals } from "../../../logservice/alerts/arrivals.ts";
 import { Evaluator, type EvaluatorOptions } from "../../../logservice/alerts/evaluator.ts";
 import { addAlert, getAlert, removeAlert, updateAlert } from "../../../logservice/alerts/stored-alerts.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
@@ -46,12 +47,24 @@ export interface World {
   notification(name: string): Promise<string>;
   /** Adds events at a time in milliseconds: so many of this level and these fields. */
   log(atMs: number, count: number, fields?: Readonly<Record<string, unknown>>, level?: string): Promise<void>;
+  /** Adds events as log does, and tells alerts of their arrival: by the way of a lateness in seconds, unless it is theirs. */
+  arrive(atMs: number, count: number, options?: ArriveOptions): Promise<void>;
   /** Sets the clock to the moment when each minute up to a time is evaluated, and evaluates. */
   runUntil(evaluator: Evaluator, timeMs: number): Promise<void>;
   /** Returns the messages that are to be told, in their order. */
   deliveries(): Promise<ToldRow[]>;
   /** The same as lines: kind, group, end of the slot, value. */
   deliveryLines(): Promise<string[]>;
+}
+
+export interface ArriveOptions {
+  readonly fields?: Readonly<Record<string, unknown>>;
+  readonly lateness?: number;
+  readonly events_key?: string;
+  /** Their ids are those of entries of a deployed app. */
+  readonly isOfRuntime?: boolean;
+  /** Who takes the arrival, such as the service after a restart. */
+  readonly arrivals?: Arrivals;
 }
 
 /** The project of an alert, and whom it notifies. */
@@ -97,6 +110,9 @@ export async function openWorld(
     addNotification(records, FIRST_TEAM, { project_id, type: "email", name, email_addresses: ["a@b.c"] }, now());
   const notification_id = await notification("ops");
   const failures: string[] = [];
+  const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
+  const arrivals = new Arrivals({ records, clock: clockAt(nowMs), failed });
+  let entries = 0;
   const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => records.db.transaction().execute(run);
   const deliveries = async (): Promise<ToldRow[]> => {
     const rows = await records.db.selectFrom("deliveries").selectAll().orderBy("sequence").execute();
@@ -116,7 +132,6 @@ export async function openWorld(
       deliveries,
     },
     evaluator(options = {}) {
-      const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
       const one = new Evaluator({ records, events, clock: clockAt(nowMs), deliveriesAdded() {}, failed, ...options });
       evaluators.push(one);
       return one;
@@ -142,6 +157,15 @@ export async function openWorld(
         ...{ timestamp: new Date(atMs + i).toISOString(), level, message: `m${i}`, fields },
       }));
       if (batch.length > 0) await store.append(events_key, batch);
+    },
+    async arrive(atMs, count, options = {}) {
+      const { fields = {}, lateness, isOfRuntime = false, events_key: key = events_key, arrivals: by = arrivals } = options;
+      const batch = Array.from({ length: count }, (_, i) => ({
+        ...{ timestamp: new Date(atMs + i).toISOString(), level: "error", message: `m${i}`, fields },
+        ...(isOfRuntime && { id: `0123456789abcdef-${++entries}` }),
+      }));
+      await store.append(key, batch);
+      await by.note(key, batch, lateness);
     },
     async runUntil(evaluator, timeMs) {
       const first = Math.floor((clock.nowMs - LATEST_MS) / MINUTE_MS) + 1;

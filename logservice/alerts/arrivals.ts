@@ -1,0 +1,106 @@
+import type { Clock } from "../../grammar/units/clock.ts";
+import { isEntryId } from "../../grammar/entry-id.ts";
+import type { NewEvent } from "../events/store.ts";
+import type { Records } from "../records/open.ts";
+import { addLateMinutes, GATHER_MS, MOST_LATE_MS } from "./late-minutes.ts";
+import { afterArrival, LATENESS, readLateness, type SeenLateness, writeLateness } from "./lateness.ts";
+import { MINUTE_MS } from "./slots.ts";
+
+export interface ArrivalsOptions {
+  readonly records: Pick<Records, "db">;
+  readonly clock: Clock;
+  /** Takes failures, for the operators of the service. */
+  readonly failed: (message: string, error: unknown) => void;
+}
+
+/**
+ * What alerts need to know of events that arrive: how late those of a project may be, and which of their minutes alerts have
+ * counted already. It is written before a batch is answered: after a crash its sender sends it again, it counts once in
+ * the store, and is noted here.
+ */
+export class Arrivals {
+  readonly #options: ArrivalsOptions;
+  /** By the key of a project's events. */
+  readonly #lateness = new Map<string, Promise<SeenLateness>>();
+  /** By project and minute: until when what is noted stands for other events, and when it is written. */
+  readonly #noted = new Map<string, { readonly dueMs: number; readonly written: Promise<void> }>();
+
+  constructor(options: ArrivalsOptions) {
+    this.#options = options;
+  }
+
+  /**
+   * To be called with events that were stored, before their sender is answered; `lateness` is that of the way that they came, in
+   * seconds, where it has one of its own. Never rejects: that events are stored does not depend on it.
+   */
+  async note(eventsKey: string, events: readonly NewEvent[], lateness = latenessOfEvents(events)): Promise<void> {
+    try {
+      const seconds = await this.#latenessAfter(eventsKey, lateness);
+      await this.#noteMinutes(eventsKey, lateMinutesOf(events, this.#options.clock.nowMs(), seconds));
+    } catch (error) {
+      this.#options.failed("events came late, and alerts will not be evaluated again for them", error);
+    }
+  }
+
+  #latenessAfter(eventsKey: string, seconds: number): Promise<number> {
+    const { records, clock } = this.#options;
+    const before = this.#lateness.get(eventsKey) ?? readLateness(records.db, eventsKey);
+    const after = before.then(async (seen) => {
+      const next = afterArrival(seen, seconds, clock.nowMs());
+      if (next !== seen) await writeLateness(records.db, eventsKey, next);
+      return next;
+    });
+    this.#lateness.set(eventsKey, after);
+    // What could not be read or written is read again.
+    after.catch(() => this.#lateness.get(eventsKey) === after && this.#lateness.delete(eventsKey));
+    return after.then((seen) => seen.seconds);
+  }
+
+  async #noteMinutes(eventsKey: string, minutes: readonly number[]): Promise<void> {
+    if (minutes.length === 0) return;
+    const { records, clock } = this.#options;
+    const nowMs = clock.nowMs();
+    this.#forget(nowMs);
+    const fresh = minutes.filter((minute) => !this.#noted.has(nameOf(eventsKey, minute)));
+    if (fresh.length > 0) {
+      const written = addLateMinutes(records.db, eventsKey, fresh, nowMs);
+      for (const minute of fresh) this.#noted.set(nameOf(eventsKey, minute), { dueMs: nowMs + GATHER_MS, written });
+      written.catch(() => {
+        for (const minute of fresh) this.#noted.delete(nameOf(eventsKey, minute));
+      });
+    }
+    await Promise.all(minutes.map((minute) => this.#noted.get(nameOf(eventsKey, minute))?.written));
+  }
+
+  #forget(nowMs: number): void {
+    for (const [name, { dueMs }] of this.#noted) {
+      if (dueMs <= nowMs || dueMs > nowMs + GATHER_MS) this.#noted.delete(name);
+    }
+  }
+}
+
+const nameOf = (eventsKey: string, minute: number) => `${minute} ${eventsKey}`;
+
+/** The runtime gives its entries ids of a form that nobody else has. */
+const latenessOfEvents = (events: readonly NewEvent[]) =>
+  isEntryId(events[0]?.id) ? LATENESS.runtime : LATENESS.others;
+
+/** The minutes of events that alerts may have counted without them, each once. */
+function lateMinutesOf(events: readonly NewEvent[], nowMs: number, latenessSeconds: number): number[] {
+  const firstMs = nowMs - MOST_LATE_MS;
+  const last = Math.floor((nowMs - latenessSeconds * 1000) / MINUTE_MS) - 1;
+  const minutes = new Set<number>();
+  let before = "";
+  for (const { timestamp } of events) {
+    // Most events are of the minute of the one before, and in UTC.
+    const isUtc = timestamp.endsWith("Z");
+    if (isUtc && timestamp.slice(0, MINUTE_LENGTH) === before) continue;
+    const timeMs = Date.parse(timestamp);
+    const minute = Math.floor(timeMs / MINUTE_MS);
+    if (minute <= last && timeMs >= firstMs) minutes.add(minute);
+    before = isUtc ? timestamp.slice(0, MINUTE_LENGTH) : "";
+  }
+  return [...minutes];
+}
+
+const MINUTE_LENGTH = "2026-03-01T12:00".length;

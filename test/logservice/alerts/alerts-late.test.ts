@@ -1,0 +1,404 @@
+// Events that come late: slots wait for them, and are evaluated again for those that come later still.
+import t from "tap";
+import { Arrivals } from "../../../logservice/alerts/arrivals.ts";
+import type { Evaluator } from "../../../logservice/alerts/evaluator.ts";
+import { previewAlert } from "../../../logservice/alerts/preview.ts";
+import type { EventsStore } from "../../../logservice/events/store.ts";
+import { alertIn, BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
+import { clockAt } from "../../support/clock-at.ts";
+
+/** The time of a minute of the test. */
+const at = (minute: number) => BEGIN_MS + minute * MINUTE_MS;
+
+/** Evaluates each minute up to a time, and what came late after that: an alert does one thing at a time. */
+async function run(world: World, evaluator: Evaluator, timeMs: number): Promise<void> {
+  const first = Math.floor((world.clock.nowMs - LATEST_MS) / MINUTE_MS) + 1;
+  for (let minuteMs = first * MINUTE_MS; minuteMs <= timeMs; minuteMs += MINUTE_MS) {
+    await world.runUntil(evaluator, minuteMs);
+    await evaluator.pass();
+  }
+}
+
+/** Counts the readings of a store. */
+function counted() {
+  const reads = { count: 0 };
+  const counting =
+    <Args extends unknown[], Result>(read: (...args: Args) => Result) =>
+    (...args: Args) => {
+      reads.count++;
+      return read(...args);
+    };
+  const around = (events: EventsStore): EventsStore =>
+    Object.assign(Object.create(events), {
+      count: counting(events.count.bind(events)),
+      timeseries: counting(events.timeseries.bind(events)),
+      aggregate: counting(events.aggregate.bind(events)),
+    });
+  return { reads, around };
+}
+
+const episodesOf = async (world: World) => {
+  const rows = await world.records.db.selectFrom("episodes").selectAll().orderBy("triggered_at").execute();
+  return rows.map((row) =>
+    [row.group_key, row.triggered_at.slice(11, 16), row.resolved_at?.slice(11, 16) ?? "open"].join(" ").trim(),
+  );
+};
+
+for (const engine of ["oracle", "duckdb"] as const) {
+  t.test(`${engine}: a slot that is evaluated again, told with its true times`, async (t) => {
+    for (const query of ["error", "error | count"]) {
+      const world = await openWorld(t, { engine });
+      const id = await world.add({ query });
+      const evaluator = world.evaluator();
+      await run(world, evaluator, at(10));
+      await world.arrive(at(3), 3);
+      await run(world, evaluator, at(12));
+      t.same(await world.deliveryLines(), ["triggered 12:04 3 its events came late", "resolved 12:05 0"]);
+      const [triggered] = await world.deliveries();
+      t.equal(triggered!.message.events.length, 3);
+      t.same(await episodesOf(world), ["12:04 12:05"]);
+      t.match(await world.alert(id), { triggered: false, state: "ok" });
+      await world.arrive(at(3) + 100, 3);
+      await run(world, evaluator, at(15));
+      t.equal((await world.deliveryLines()).length, 2, "more of them make no other episode");
+      t.same(world.failures, []);
+    }
+  });
+}
+
+t.test("it lasts: the next slot resolves it", async (t) => {
+  const world = await openWorld(t);
+  const id = await world.add();
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(5));
+  // The slot of the last minute was evaluated; the next one is over before its late events are looked at.
+  await world.arrive(at(4), 3);
+  world.clock.nowMs += 59_000;
+  await world.log(at(5), 4);
+  for (let pass = 0; pass < 3; pass++) {
+    await evaluator.pass();
+    world.clock.nowMs += 500;
+  }
+  t.same(await episodesOf(world), ["12:06 open"], "the episode of the next slot is the same trouble");
+  await run(world, evaluator, at(8));
+  t.same(await world.deliveryLines(), ["triggered 12:06 4", "resolved 12:07 0"]);
+
+  // Nothing was evaluated since: it is triggered now.
+  await world.add({ interval: 5, name: "long" });
+  await run(world, evaluator, at(15));
+  const before = (await world.deliveryLines()).length;
+  await world.arrive(at(14), 3);
+  await run(world, evaluator, at(17));
+  const long = (await world.deliveries()).slice(before).filter(({ message }) => message.alert.name === "long");
+  t.same(
+    long.map(({ kind, message }) => [kind, message.window.stop]),
+    [["triggered", new Date(at(15)).toISOString()]],
+  );
+  t.ok((await episodesOf(world)).includes("12:15 open"));
+  await run(world, evaluator, at(20));
+  t.ok((await episodesOf(world)).includes("12:15 12:20"));
+  t.match(await world.alert(id), { state: "ok" });
+  t.same(world.failures, []);
+});
+
+t.test("an episode is neither resolved nor made twice", async (t) => {
+  const world = await openWorld(t);
+  const id = await world.add({ operator: "<", threshold: 2, query: "error" });
+  const evaluator = world.evaluator();
+  await world.log(at(0), 5);
+  await run(world, evaluator, at(2));
+  t.same(await world.deliveryLines(), ["triggered 12:02 0"]);
+  await world.arrive(at(1), 5);
+  await run(world, evaluator, at(4));
+  t.same(await world.deliveryLines(), ["triggered 12:02 0"], "what came late would have kept it from being triggered");
+  t.match(await world.alert(id), { triggered: true });
+  await world.log(at(4), 5);
+  await run(world, evaluator, at(5));
+  t.same(await world.deliveryLines(), ["triggered 12:02 0", "resolved 12:05 5"]);
+
+  const other = await openWorld(t);
+  await other.add();
+  const evaluates = other.evaluator();
+  for (const minute of [3, 4]) await other.log(at(minute), 3);
+  await run(other, evaluates, at(8));
+  const lines = ["triggered 12:04 3", "resolved 12:06 0"];
+  t.same(await other.deliveryLines(), lines);
+  for (const minute of [2, 3, 5]) await other.arrive(at(minute), 3);
+  await run(other, evaluates, at(11));
+  t.same(await other.deliveryLines(), lines, "late events before, in and after an episode are the same one");
+  await other.arrive(at(9), 3);
+  await run(other, evaluates, at(13));
+  t.same((await other.deliveryLines()).slice(2), ["triggered 12:10 3 its events came late", "resolved 12:11 0"]);
+});
+
+t.test("groups, and those that are triggered meanwhile", async (t) => {
+  const world = await openWorld(t);
+  await world.add({ query: "error | count by path" });
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(6));
+  await world.log(at(6), 3, { path: "/now" });
+  for (const path of ["/now", "/then"]) await world.arrive(at(2), 3, { fields: { path } });
+  await run(world, evaluator, at(7));
+  await run(world, evaluator, at(8));
+  const lines = await world.deliveryLines();
+  t.same(lines.filter((line) => line.includes("/then")), [
+    'triggered path="/then" 12:03 3 its events came late',
+    'resolved path="/then" 12:04 0',
+  ]);
+  t.same(
+    lines.filter((line) => line.includes("/now")),
+    ['triggered path="/now" 12:07 3', 'resolved path="/now" 12:08 0'],
+    "whoever was told that it is triggered is not told of an earlier time",
+  );
+  t.match(await episodesOf(world), ['["/now"] 12:03 12:04', '["/then"] 12:03 12:04', '["/now"] 12:07 12:08']);
+});
+
+t.test("for and recover", async (t) => {
+  const world = await openWorld(t);
+  await world.add({ for: 3, recover: 2 });
+  const evaluator = world.evaluator();
+  for (const minute of [2, 4]) await world.log(at(minute), 3);
+  await run(world, evaluator, at(10));
+  await world.arrive(at(3), 2);
+  await run(world, evaluator, at(12));
+  t.same(await world.deliveryLines(), [], "two events are too few");
+  await world.arrive(at(3) + 10, 1);
+  await run(world, evaluator, at(14));
+  t.same(await world.deliveryLines(), ["triggered 12:05 3 its events came late", "resolved 12:07 0"]);
+
+  // The slots that go on are counted from the late one.
+  for (const minute of [14, 16]) await world.log(at(minute), 3);
+  await run(world, evaluator, at(15));
+  await world.arrive(at(13), 3);
+  world.clock.nowMs += 60_000;
+  await evaluator.pass();
+  await evaluator.pass();
+  await world.arrive(at(15), 3);
+  await run(world, evaluator, at(19));
+  t.same((await world.deliveryLines()).slice(2, 3), ["triggered 12:16 3 its events came late"]);
+});
+
+t.test("a hundred late batches cost one reading, as do those of an hour", async (t) => {
+  const { reads, around } = counted();
+  const world = await openWorld(t, { around });
+  for (let threshold = 0; threshold < 3; threshold++) await world.add({ threshold: 1_000 + threshold });
+  const evaluator = world.evaluator();
+  world.clock.nowMs = at(70) + LATEST_MS;
+  await evaluator.pass();
+  const cost = async () => {
+    const before = reads.count;
+    await run(world, evaluator, world.clock.nowMs - LATEST_MS + 2 * MINUTE_MS);
+    return reads.count - before;
+  };
+  const usual = await cost();
+  for (let batch = 0; batch < 100; batch++) await world.arrive(at(50) + batch, 1);
+  t.equal(await cost(), usual + 1);
+  for (let batch = 0; batch < 100; batch++) await world.arrive(at(20 + (batch % 50)), 1);
+  t.equal(await cost(), usual + 1);
+  t.equal(await cost(), usual, "and then no more");
+  await world.arrive(at(2), 1);
+  t.equal(await cost(), usual, "those of more than an hour ago cost nothing");
+  const rows = await world.records.db.selectFrom("late_minutes").selectAll().execute();
+  t.equal(rows.length, 1 + 50, "a row for each minute, whatever the number of batches");
+  world.clock.nowMs += 3 * 3_600_000;
+  await evaluator.pass();
+  t.same(await world.records.db.selectFrom("late_minutes").selectAll().execute(), []);
+});
+
+t.test("stages are run where they may decide something", async (t) => {
+  const { reads, around } = counted();
+  const world = await openWorld(t, { around });
+  await world.add({ query: "| count by path", threshold: 1_000 });
+  const evaluator = world.evaluator();
+  for (let minute = 0; minute < 60; minute++) await world.log(at(minute), 1, { path: "/" });
+  world.clock.nowMs = at(60) + LATEST_MS;
+  await evaluator.pass();
+  const before = reads.count;
+  for (const minute of [10, 40]) await world.arrive(at(minute), 1, { fields: { path: "/" } });
+  world.clock.nowMs += 60_000;
+  await evaluator.pass();
+  await evaluator.pass();
+  // Of each the slot and the one after it, which are counted first; and the usual evaluation.
+  t.equal(reads.count - before, 1 + 2 * (1 + 2));
+});
+
+t.test("a project waits for the slowest of its senders", async (t) => {
+  const rows: readonly (readonly [what: string, waitS: number, options: object])[] = [
+    ["others", 15, {}],
+    ["the runtime", 30, { isOfRuntime: true }],
+    ["Firehose", 120, { lateness: 120 }],
+  ];
+  for (const [what, waitS, options] of rows) {
+    const world = await openWorld(t);
+    const id = await world.add({ threshold: 0 });
+    world.clock.nowMs = at(0) + 1_000;
+    await world.arrive(at(0), 1, options);
+    const first = Date.parse((await world.alert(id)).first_evaluated_at!);
+    t.ok(first >= at(1) + waitS * 1000 && first < at(1) + waitS * 1000 + 30_000, what);
+    const evaluator = world.evaluator();
+    world.clock.nowMs = first - 1_000;
+    await evaluator.pass();
+    // On the way until a moment before.
+    await world.arrive(at(1) - 10, 1, options);
+    t.equal(evaluator.metrics().alerts_evaluated_total, 0, what);
+    world.clock.nowMs = first;
+    await evaluator.pass();
+    t.same(await world.deliveryLines(), ["triggered 12:01 2"], what);
+    const late = await world.records.db.selectFrom("late_minutes").selectAll().execute();
+    t.equal(late.length <= 1, true);
+    // A day after it was heard of last, it is forgotten.
+    for (const hours of [1, 22]) {
+      world.clock.nowMs += hours * 3_600_000;
+      await world.arrive(world.clock.nowMs, 1);
+    }
+    const { seconds = 15 } = (await world.records.db.selectFrom("lateness").selectAll().executeTakeFirst()) ?? {};
+    t.equal(seconds, waitS, `${what}: within a day`);
+    world.clock.nowMs += 2 * 3_600_000;
+    await world.arrive(world.clock.nowMs, 1);
+    const after = await world.records.db.selectFrom("lateness").selectAll().executeTakeFirst();
+    t.equal(after?.seconds ?? 15, 15, what);
+    t.same(world.failures, []);
+  }
+});
+
+t.test("muted, changed, new: what is told of late events", async (t) => {
+  const world = await openWorld(t);
+  const muted = await world.add({ muted: true, name: "muted" });
+  const changed = await world.add({ name: "changed" });
+  const edited = await world.add({ name: "edited meanwhile" });
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(5));
+  await world.change(changed, { threshold: 1 });
+  await run(world, evaluator, at(8));
+  const added = await world.add({ name: "new" });
+  await world.arrive(at(3), 3);
+  await world.change(edited, { name: "renamed" });
+  await run(world, evaluator, at(12));
+  const told = await world.deliveries();
+  t.same(
+    told.map(({ kind, message: { alert, window } }) => `${kind} ${alert.name} ${window.stop.slice(11, 16)}`),
+    ["triggered renamed 12:04", "resolved renamed 12:05"],
+    "not of a time in which it compared something else",
+  );
+  const episodes = await world.records.db.selectFrom("episodes").selectAll().execute();
+  t.same(
+    new Set(episodes.map(({ alert_id, is_told }) => `${alert_id} ${is_told}`)),
+    new Set([`${muted} 0`, `${edited} 1`]),
+  );
+  t.match(await world.alert(added), { state: "ok" });
+  // Muted while it lasts: told once it is not.
+  const long = await world.add({ name: "long", interval: 5, muted: true });
+  await run(world, evaluator, at(20));
+  await world.arrive(at(18), 3);
+  await run(world, evaluator, at(22));
+  t.match(await world.alert(long), { triggered: true });
+  await world.change(long, { muted: false });
+  await world.log(at(23), 3);
+  await run(world, evaluator, at(25));
+  const ofLong = (await world.deliveries()).filter(({ alert_id }) => alert_id === long);
+  t.same(
+    ofLong.map(({ kind }) => kind),
+    ["triggered"],
+  );
+  t.same(world.failures, []);
+});
+
+t.test("a change while it is read: what was found is dropped, and found again", async (t) => {
+  let change: (() => Promise<void>) | undefined;
+  const world = await openWorld(t, {
+    around: (events) =>
+      Object.assign(Object.create(events), {
+        async timeseries(...question: Parameters<typeof events.timeseries>) {
+          await change?.();
+          change = undefined;
+          return events.timeseries(...question);
+        },
+      }),
+  });
+  const id = await world.add();
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(5));
+  await world.arrive(at(2), 3);
+  change = () => world.change(id, { severity: "critical" });
+  world.clock.nowMs += 60_000;
+  for (let pass = 0; pass < 3; pass++) await evaluator.pass();
+  t.equal(evaluator.metrics().alerts_evaluations_dropped_total, 1);
+  t.same(await world.deliveryLines(), ["triggered 12:03 3 its events came late", "resolved 12:04 0"]);
+  t.equal((await world.deliveries())[0]!.message.alert.severity, "critical");
+  await world.arrive(at(3), 3);
+  change = () => world.remove(id);
+  world.clock.nowMs += 60_000;
+  for (let pass = 0; pass < 3; pass++) await evaluator.pass();
+  t.same(world.failures, []);
+});
+
+t.test("two evaluators, and one that ends at any point", async (t) => {
+  const world = await openWorld(t);
+  await world.add();
+  await world.add({ query: "error | count by path" });
+  const first = world.evaluator();
+  await run(world, first, at(8));
+  for (let minute = 0; minute < 6; minute += 2) await world.arrive(at(minute), 3, { fields: { path: `/${minute}` } });
+  await first.close();
+  // The service starts again: it does not remember what was noted.
+  const arrivals = new Arrivals({ ...world, clock: clockAt(() => world.clock.nowMs), failed: (message) => t.fail(message) });
+  await world.arrive(at(4) + 500, 3, { fields: { path: "/4" }, arrivals });
+  const others = [world.evaluator(), world.evaluator()];
+  for (let pass = 0; pass < 12; pass++) {
+    world.clock.nowMs += 20_000;
+    await Promise.all(others.map((one) => one.pass()));
+    if (pass === 2) await others[0]!.close();
+  }
+  const lines = await world.deliveryLines();
+  t.same(lines.length, new Set(lines).size);
+  t.same(
+    lines.filter((line) => !line.includes("path")),
+    ["triggered 12:05 6 its events came late", "resolved 12:06 0"],
+    "of several that are over, the last one is told",
+  );
+  t.equal(lines.filter((line) => line.includes("path")).length, 6, "of each group");
+  t.same((await episodesOf(world)).length, 6);
+  t.same(world.failures, []);
+});
+
+t.test("a team that sends late events all day long slows nobody", async (t) => {
+  const world = await openWorld(t);
+  const noisy = await world.team("noisy");
+  const place = await world.project(noisy, "noise");
+  const { project_id, notification_id, events_key } = place;
+  for (let n = 0; n < 8; n++) {
+    await world.add({ ...alertIn(project_id, notification_id), query: `error | where n != ${n} | count by path` }, noisy);
+  }
+  const id = await world.add();
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(12));
+  for (let minute = 12; minute < 16; minute++) {
+    for (let back = 2; back < 12; back++) await world.arrive(at(minute - back), 1, { fields: { path: "/" }, events_key });
+    await world.log(at(minute), 3);
+    await run(world, evaluator, at(minute + 1));
+    t.equal((await world.alert(id)).evaluated_at, new Date(at(minute + 1) + LATEST_MS).toISOString());
+  }
+  const { alerts_evaluated_total, alerts_late_slots_total } = evaluator.metrics();
+  t.equal(alerts_evaluated_total, 9 * 16, "the usual evaluations of all, in time");
+  // At most one for each alert and slot in a minute, and the slot after the last.
+  t.ok(alerts_late_slots_total! > 0 && alerts_late_slots_total! <= 8 * 4 * 14, `${alerts_late_slots_total}`);
+  t.same(world.failures, []);
+});
+
+t.test("a preview says the same", async (t) => {
+  const world = await openWorld(t);
+  const input = { for: 2, recover: 1 };
+  await world.add(input);
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(20));
+  for (const minute of [4, 5, 11, 12, 13]) await world.arrive(at(minute), 3);
+  await run(world, evaluator, at(23));
+  const alert = { ...alertIn(world.project_id, world.notification_id), ...input };
+  const range = { startMs: at(0), stopMs: at(22), signal: new AbortController().signal };
+  const preview = await previewAlert(world.events, world.events_key, alert, range);
+  t.same(
+    await episodesOf(world),
+    preview.episodes.map(({ triggeredAt, resolvedAt }) => `${triggeredAt.slice(11, 16)} ${resolvedAt!.slice(11, 16)}`),
+  );
+  t.same(await episodesOf(world), ["12:06 12:07", "12:13 12:15"]);
+});
