@@ -43,6 +43,11 @@ export async function neededAccessPolicy(app: {
   return (await import("./aws/stack/policy.ts")).accessPolicy(app);
 }
 
+/** What `"delivery": "firehose"` needs beside that, in the same form. Makes no call. */
+export async function neededStreamPolicy(app: { readonly name: string; readonly region: string }): Promise<object> {
+  return (await import("./aws/stack/policy.ts")).streamPolicy(app);
+}
+
 /** The domain registrar of the account that tool.json names. Makes no call yet. */
 export async function openRegistrar(
   options: Pick<TargetOptions, "env" | "clock" | "sandbox"> & { readonly profile?: string | undefined },

@@ -129,7 +129,10 @@ export const TABLE = {
   },
   "stack policy": {
     summary: "Print the access policy that deploying needs",
-    examples: ["stack policy > policy.json"],
+    flags: {
+      "--firehose": "Print the second policy, which logs.delivery firehose needs beside it",
+    },
+    examples: ["stack policy > policy.json", "stack policy --firehose > firehose-policy.json"],
   },
   metrics: {
     summary: "Show requests, durations, errors and estimated cost of a stage",

@@ -272,9 +272,19 @@ function denied(message: string): readonly [string, string] {
     `${who ?? "the account's user"} may not do ${may}`,
     isDenied
       ? "a policy denies it: ask the account's administrator"
-      : "allow it to that user or role; tool stack policy prints all that is needed",
+      : `allow it to that user or role; ${policyThatAllows(message)}`,
   ];
 }
+
+/** Which of the two access policies has what a refused call needs. */
+export function policyThatAllows(message: string): string {
+  return OF_FIREHOSE.test(message)
+    ? "tool stack policy --firehose prints what Firehose needs"
+    : "tool stack policy prints all that is needed";
+}
+
+const OF_FIREHOSE =
+  /\bfirehose:|SubscriptionFilter|s3:ListAllMyBuckets|-logfailures-|iam:PassRole\b.*-Log(Stream|Subscription)Role-/;
 
 function factsOf(error: Error): Facts {
   const { name, message, cause } = error;

@@ -12,25 +12,30 @@ type Retention = number | undefined;
 /** `30d` or `forever` of tool.json. */
 const retentionOf = (text: string): Retention => (text === "forever" ? undefined : Number.parseInt(text, 10));
 
+/** How long a new log is kept, in days; undefined is for ever. */
+export const retentionDays = ({ logs }: Pick<Config, "logs">): Retention =>
+  logs?.retention === undefined ? DEFAULT_DAYS : retentionOf(logs.retention);
+
 /**
- * Makes the log group of a new function, before the platform does, which would keep it for ever. A group that exists stays as it
- * is: `stack apply` changes it.
+ * Makes the log group of a new function, before the platform does, which would keep it for ever: one that is kept for ever is left
+ * to the platform, unless something needs it before. A group that exists stays as it is: `stack apply` changes it.
  */
 export async function makeLogGroup(
   cloud: Cloud,
-  { name, logs }: Pick<Config, "name" | "logs">,
-  signal: AbortSignal,
+  app: Pick<Config, "name" | "logs">,
+  { signal, isNeeded = false }: { readonly signal: AbortSignal; readonly isNeeded?: boolean },
 ): Promise<void> {
-  const days = logs?.retention === undefined ? DEFAULT_DAYS : retentionOf(logs.retention);
-  if (days === undefined) return;
+  const days = retentionDays(app);
+  if (days === undefined && !isNeeded) return;
   const client = await cloud.logs();
-  const logGroup = logGroupName(name);
+  const logGroup = logGroupName(app.name);
   try {
-    await client.createLogGroup({ logGroupName: logGroup, tags: { [TAGS.app]: name } }, { abortSignal: signal });
+    await client.createLogGroup({ logGroupName: logGroup, tags: { [TAGS.app]: app.name } }, { abortSignal: signal });
   } catch (error) {
     if ((error as Error).name === "ResourceAlreadyExistsException") return;
     throw error;
   }
+  if (days === undefined) return;
   await client.putRetentionPolicy({ logGroupName: logGroup, retentionInDays: days }, { abortSignal: signal });
 }
 

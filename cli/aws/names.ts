@@ -23,6 +23,13 @@ export const templateKey = (app: string, sha256Hex: string) => `${artifactPrefix
 export const RUNTIME_LAYER = "tool-runtime";
 export const runtimeLayerKey = (executableSha256: string) => `${RUNTIME_LAYER}/${executableSha256}.zip`;
 
+/**
+ * The bucket for entries that could not be delivered: its logical id. CloudFormation names it `<stack>-logfailures-<random>`, with
+ * 24 letters or more of a longer stack's name. `failureBuckets` is a pattern of these names.
+ */
+export const FAILURE_BUCKET = "LogFailures";
+export const failureBuckets = (app: string) => `${app.slice(0, 24)}${app.length > 24 ? "*" : ""}-logfailures-*`;
+
 export const parameterPrefix = (app: string) => `/tool/${app}/`;
 
 /**

@@ -1,6 +1,6 @@
 import { DEFAULT_STAGES } from "../../schema/index.ts";
 import type { Watched } from "../platform/progress.ts";
-import type { TargetOptions } from "../platform/target.ts";
+import type { DeployRequest, TargetOptions } from "../platform/target.ts";
 import type { Cloud } from "./clients.ts";
 import { isNotFound } from "./function/aliases.ts";
 import type { StageEndpoint, StageGateway } from "./function/deploy.ts";
@@ -14,7 +14,7 @@ import { templateHash } from "./stack/template.ts";
 /** The stack of an app, as deploying a stage needs it. */
 export function stageGateway(
   cloud: Cloud,
-  { config }: Pick<TargetOptions, "config">,
+  { config, streamKey }: Pick<TargetOptions, "config"> & Pick<DeployRequest, "streamKey">,
   { signal, report }: Watched,
 ): StageGateway {
   const note = (event: OperationEvent) =>
@@ -29,7 +29,7 @@ export function stageGateway(
       return endpointIn(await readStack(cloud, config.name, signal), stage, inputFor);
     },
     async ensure(stage, accountId) {
-      const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal });
+      const state = await ensureStage(cloud, inputFor(accountId), stage, { report: note, signal, streamKey });
       const endpoint = endpointIn(state, stage, inputFor);
       if (endpoint === undefined) throw new Error(`the stack of ${config.name} has no ${stage} after it was made`);
       if (!state.isChanged)

@@ -1,6 +1,6 @@
 import { forStage } from "../../schema/index.ts";
 import type { Watched } from "../platform/progress.ts";
-import type { DeployTarget, TargetOptions } from "../platform/target.ts";
+import type { DeployRequest, DeployTarget, TargetOptions } from "../platform/target.ts";
 import { openCloud } from "./clients.ts";
 import { explained } from "./errors.ts";
 import { deployStage, lookAtStage, type StageDeploy, type StageGateway, type StageLook } from "./function/deploy.ts";
@@ -25,18 +25,18 @@ export function openTarget({ env, clock, config, resolved, sandbox }: TargetOpti
       stop();
     }
   };
-  const gateway = (watched: Watched): StageGateway => {
+  const gateway = (watched: Watched, streamKey?: DeployRequest["streamKey"]): StageGateway => {
     // Imported when first asked: a rollback, a list and most looks before a build ask nothing about the stack.
-    const open = async () => (await import("./stage-gateway.ts")).stageGateway(cloud, { config }, watched);
+    const open = async () => (await import("./stage-gateway.ts")).stageGateway(cloud, { config, streamKey }, watched);
     return {
       stackHash: async (accountId) => (await open()).stackHash(accountId),
       find: async (stage) => (await open()).find(stage),
       ensure: async (stage, accountId) => (await open()).ensure(stage, accountId),
     };
   };
-  const deploying = (stage: string, watched: Watched): StageDeploy => ({
+  const deploying = (stage: string, watched: Watched, streamKey?: DeployRequest["streamKey"]): StageDeploy => ({
     cloud,
-    gateway: gateway(watched),
+    gateway: gateway(watched, streamKey),
     stage,
     written: config,
     staged: { written: forStage(config, stage), config: forStage(resolved, stage) },
@@ -60,11 +60,11 @@ export function openTarget({ env, clock, config, resolved, sandbox }: TargetOpti
     async prepare({ needsLayer }, watched) {
       if (needsLayer) runtimeLayer = await runtimeLayerFile(env, { ...watched, clock });
     },
-    deploy: ({ before, artifact, commit, variables, logs, checks }, watched) =>
+    deploy: ({ before, artifact, commit, variables, logs, streamKey, checks }, watched) =>
       call(watched, async () => {
         if (artifact.needsLayer) runtimeLayer ??= await runtimeLayerFile(env, { ...watched, clock });
         return deployStage(
-          deploying(before.stage, watched),
+          deploying(before.stage, watched, streamKey),
           {
             before: before as StageLook,
             artifact: { ...artifact, runtimeLayer: artifact.needsLayer ? runtimeLayer : undefined },

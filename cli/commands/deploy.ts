@@ -11,6 +11,7 @@ import { type OpenedProject, openProjectTarget } from "../open-project.ts";
 import { usesSandbox } from "../open-sandbox.ts";
 import { buildProgress, failByBuild } from "../output/build-progress.ts";
 import { type DeployProgress, deployProgress } from "../output/deploy-progress.ts";
+import { KEY_IN_SANDBOX, usesFirehose } from "../platform/log-tokens.ts";
 import type { Watched } from "../platform/progress.ts";
 import type { Commit, DeployResult } from "../platform/target.ts";
 import type { VariableValues } from "../platform/variables.ts";
@@ -53,7 +54,11 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     if (code !== EXIT.ok) return code;
     const logs = await openDelivery(work, watched);
     const result = await target.deploy(
-      { before, artifact, commit, variables, logs: logs.delivery, checks: options.check },
+      {
+        ...{ before, artifact, commit, variables, checks: options.check },
+        logs: logs.delivery,
+        streamKey: logs.streamKey,
+      },
       watched,
     );
     await logs.endRetired();
@@ -63,8 +68,9 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
-    if (logs.remark !== undefined) await context.say(logs.remark);
-    const remarks = [...warnings, ...result.remarks, ...notes, ...(logs.remark === undefined ? [] : [logs.remark])];
+    const remark = logs.remark();
+    if (remark !== undefined) await context.say(remark);
+    const remarks = [...warnings, ...result.remarks, ...notes, ...(remark === undefined ? [] : [remark])];
     await printResult(context, { ...result, remarks }, artifact, took);
     return code;
   });
@@ -170,8 +176,10 @@ async function runHook(hook: HookName, { context, project, variables, commit, st
 
 interface OpenedDelivery {
   readonly delivery: LogDelivery | undefined;
-  /** Why there is none, and what to do, or where to look in the sandbox. */
-  readonly remark: string | undefined;
+  /** Finds the token for Firehose, if the deploy makes the stack. */
+  readonly streamKey?: () => Promise<string | undefined>;
+  /** Why there is none, and what to do, or where to look in the sandbox. To be called after the deploy. */
+  remark(): string | undefined;
   /** Ends tokens that the deploy has replaced. */
   endRetired(): Promise<void>;
 }
@@ -182,19 +190,29 @@ async function openDelivery({ context, project }: Work, watched: Watched): Promi
   const none = { delivery: undefined, endRetired: async () => {} };
   if (sandbox !== undefined) {
     const { joinLogService } = await import("../service/sandbox-delivery.ts");
-    const page = await joinLogService(context, { app: config.name, stage, signal: watched.signal });
-    return { ...none, remark: page === undefined ? undefined : `its log in a browser: ${page}` };
+    const page = await joinLogService(context, { config, stage, signal: watched.signal });
+    const remark = page === undefined ? undefined : `its log in a browser: ${page}`;
+    return { ...none, streamKey: async () => KEY_IN_SANDBOX, remark: () => remark };
   }
-  if (config.logs?.service === undefined) return { ...none, remark: undefined };
-  const { deliveryFor, endRetired } = await import("../service/log-delivery.ts");
+  if (config.logs?.service === undefined) return { ...none, remark: () => undefined };
+  const { deliveryFor, endRetired, streamKeyFor } = await import("../service/log-delivery.ts");
   const { env, clock } = context.io;
   const tokens = await openLogTokens({ env, clock, config, resolved, sandbox });
   const request = { config, stage, tokens, watched };
+  if (usesFirehose(config)) {
+    let missing: string | undefined;
+    const streamKey = async () => {
+      const { key, remark } = await streamKeyFor(context, request, "tool stack apply");
+      missing = remark;
+      return key;
+    };
+    return { ...none, streamKey, remark: () => missing };
+  }
   const { delivery, token, remark } = await deliveryFor(context, request);
   const end = async () => {
     if (token !== undefined) await endRetired(context, request, token);
   };
-  return { delivery, remark, endRetired: end };
+  return { delivery, remark: () => remark, endRetired: end };
 }
 
 function commitVariable(commit: Commit | undefined): Record<string, string> {

@@ -1,11 +1,13 @@
+import type { Config } from "../../schema/index.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
-import { neededAccessPolicy, openLogTokens, openStack } from "../open-platform.ts";
+import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack } from "../open-platform.ts";
 import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import { KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
@@ -40,7 +42,7 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   const opens = { ...options, deploys: true, appliesPro: true };
-  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox }) => {
+  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox, streamKey }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (stackPlan: StackPlan) => {
@@ -53,7 +55,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
       if (isRefused) return false;
       return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
     };
-    const result = await stack.apply(confirm, watch);
+    const result = await stack.apply({ confirm, streamKey }, watch);
     progress.end();
     if (context.format === "json") await context.print(toJson(result));
     if (isRefused) {
@@ -151,6 +153,7 @@ export async function rotateLogsToken(context: Context, options: Options<"stack 
   if (usesSandbox(context, false)) {
     return context.fail("the sandbox has no tokens to rotate", "unset TOOL_SANDBOX for those of the account");
   }
+  if (usesFirehose(config)) return rotateStreamKey(context, options);
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved } = resolveProject(context, config, { development: false, stage });
@@ -182,14 +185,36 @@ export async function rotateLogsToken(context: Context, options: Options<"stack 
   });
 }
 
-/** `tool stack policy`: prints the access policy that deploying this app needs, a JSON document in either format. */
-export async function policy(context: Context): Promise<number> {
+/** With Firehose there is one token for all stages, which the stack gives to the stream. */
+function rotateStreamKey(context: Context, { stage }: Options<"stack rotate-logs-token">): Promise<number> {
+  return withStack(context, { sandbox: false }, async ({ stack, name, progress, watch, openTokens, config }) => {
+    const { rotateStreamToken } = await import("../service/log-delivery.ts");
+    const request = { config, tokens: await openTokens(), watched: { signal: watch.signal, report: () => {} } };
+    const change = (key: string) => stack.changeStreamKey(key, watch);
+    const { isChanged, ended } = await rotateStreamToken(context, request, change);
+    progress.end();
+    if (context.format === "json") await context.print(toJson({ stage, versions: [], ended }));
+    else if (isChanged) await context.print(`the stream of ${name}, which all stages have, sends with a new token`);
+    else await context.print(`${name} has a new token, and no stream yet: tool stack apply makes it`);
+    return EXIT.ok;
+  });
+}
+
+/**
+ * `tool stack policy`: prints the access policy that deploying this app needs, or what Firehose needs beside that; a JSON document
+ * in either format.
+ */
+export async function policy(context: Context, options: Options<"stack policy">): Promise<number> {
   const file = await readConfigFile(context);
   const { config } = resolveProject(context, file.config, { development: false });
   const { function: settings, stages = {} } = file.config;
   const named = [settings, ...Object.values(stages).map((stage) => stage.function)].flatMap((one) => one?.role ?? []);
   const app = { name: config.name, region: config.regions[0]!, roles: [...new Set(named)] };
-  await context.print(JSON.stringify(await neededAccessPolicy(app), null, 2));
+  const document = options.firehose ? await neededStreamPolicy(app) : await neededAccessPolicy(app);
+  await context.print(JSON.stringify(document, null, 2));
+  if (usesFirehose(file.config) && !options.firehose) {
+    await context.say('"delivery": "firehose" needs a second policy: tool stack policy --firehose');
+  }
   return EXIT.ok;
 }
 
@@ -203,6 +228,11 @@ interface Opened {
   readonly watch: StackWatch;
   /** Ends the tokens of the app at its log service. Returns the origins of those that are left. */
   endTokens(): Promise<readonly string[]>;
+  /** tool.json as it is written. */
+  readonly config: Config;
+  openTokens(): Promise<LogTokens>;
+  /** The token of the stream to the log service. */
+  streamKey(): Promise<string>;
 }
 
 /** Opens the stack of the project and runs a command on it. */
@@ -227,13 +257,23 @@ async function withStack(
     const { env, clock } = context.io;
     const target = { env, clock, config, resolved: placed(resolved, sandbox), sandbox };
     const stack = await openStack(target);
+    const openTokens = () => openLogTokens(target);
     const endTokens = async () => {
       if (sandbox !== undefined) return [];
       const { endAll } = await import("../service/log-delivery.ts");
-      return endAll(context, { tokens: await openLogTokens(target), watched: { signal, report: () => {} } });
+      return endAll(context, { tokens: await openTokens(), watched: { signal, report: () => {} } });
+    };
+    const streamKey = async () => {
+      if (sandbox !== undefined) return KEY_IN_SANDBOX;
+      const { requireStreamKey } = await import("../service/log-delivery.ts");
+      const watched = { signal, report: () => {} };
+      return requireStreamKey(context, { config, tokens: await openTokens(), watched });
     };
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
-    return run({ stack, name: resolved.name, place, sandbox, progress, watch: { signal, report }, endTokens });
+    return run({
+      ...{ stack, name: resolved.name, place, sandbox, progress, config, openTokens, endTokens, streamKey },
+      watch: { signal, report },
+    });
   });
 }
 

@@ -1,6 +1,17 @@
+import type { Config } from "../../schema/index.ts";
 import type { Watched } from "./progress.ts";
 
-/** The token by which a stage's versions send entries to a log service. Nothing that prints or logs may get one. */
+/** In the place of a stage, for the token by which Firehose sends what all stages log. No stage's name begins with a dot. */
+export const ALL_OF_APP = ".app";
+
+/** The token of a stream in the sandbox, which gives the service of `npm start` that of its own. */
+export const KEY_IN_SANDBOX = "sandbox";
+
+/** Whether the log of the deployed app gets to the log service by Firehose, and not from the function. */
+export const usesFirehose = ({ logs }: Pick<Config, "logs">) =>
+  logs?.delivery === "firehose" && logs.service !== undefined;
+
+/** The token by which a stage's versions, or the app's stream, send entries to a log service. Nothing that prints or logs may get one. */
 export interface LogToken {
   /** The origin of the service that made it; it is sent to no other. */
   readonly service: string;

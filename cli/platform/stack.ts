@@ -9,9 +9,18 @@ export interface Stack {
   plan(watch: StackWatch): Promise<StackPlan>;
   /**
    * Requests missing certificates, then creates or updates the stack to match tool.json. `confirm` is called before an
-   * existing stack is changed, and may prevent it.
+   * existing stack is changed, and may prevent it. `streamKey` is asked for the token of the stream to the log service if
+   * tool.json wants one.
    */
-  apply(confirm: (plan: StackPlan) => Promise<boolean>, watch: StackWatch): Promise<ApplyResult>;
+  apply(
+    options: {
+      readonly confirm: (plan: StackPlan) => Promise<boolean>;
+      readonly streamKey: () => Promise<string>;
+    },
+    watch: StackWatch,
+  ): Promise<ApplyResult>;
+  /** Gives the stream to the log service another token, and changes nothing else. False if the stack has no stream. */
+  changeStreamKey(key: string, watch: StackWatch): Promise<boolean>;
   /** Things that `remove` would delete, and those that it would keep and why, as far as they are known in advance. */
   inventory(
     options: RemoveOptions,

@@ -63,6 +63,8 @@ export interface DeployRequest {
   readonly variables: VariableValues;
   /** Where the version sends its entries besides the platform's log, and by which token; undefined if nowhere. */
   readonly logs?: { readonly url: string; readonly token: string } | undefined;
+  /** The token of the app's stream to the log service, asked for if this deploy makes the stack; undefined if there is none. */
+  readonly streamKey?: (() => Promise<string | undefined>) | undefined;
   /** Whether a new version is started and asked for `/` before the stage gets it. If it cannot run, `deploy` throws. */
   readonly checks: boolean;
 }

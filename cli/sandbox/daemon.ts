@@ -4,6 +4,7 @@ import { lookup } from "node:dns";
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { livingOwnerOf, lockDirectory } from "../../logservice/admin.ts";
+import { ALL_OF_APP } from "../platform/log-tokens.ts";
 import { serveApp } from "./apps.ts";
 import { CloudClock } from "./cloud/clock.ts";
 import { openWorld } from "./cloud/open-world.ts";
@@ -59,6 +60,13 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     logsOf(app, stage) {
       const logs = folder.logsOf(app, stage);
       return logs !== undefined && isHere(logs.url) ? logs : undefined;
+    },
+    redirectsStream(app) {
+      const [here, own] = [folder.logService(), folder.stageToken(app, ALL_OF_APP)];
+      if (here === undefined || own === undefined || !isHere(here.url)) return undefined;
+      // The stream's own project may be another.
+      const path = `/integrations/cloudwatch?project=${encodeURIComponent(own.project)}`;
+      return { url: new URL(path, here.url).href, accessKey: own.token };
     },
     runsByClock: true,
     nodeRuntime: options.nodeRuntime,

@@ -3,7 +3,8 @@ import type { Config } from "../../schema/index.ts";
 import { projectIdOf } from "../../schema/project-id.ts";
 import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
-import type { LogToken, LogTokens } from "../platform/log-tokens.ts";
+import { PlatformError } from "../platform/error.ts";
+import { ALL_OF_APP, type LogToken, type LogTokens } from "../platform/log-tokens.ts";
 import type { Watched } from "../platform/progress.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { readCredentials, remedyOf } from "../team/credentials.ts";
@@ -41,33 +42,68 @@ function logServiceOf({ name, logs }: Pick<Config, "name" | "logs">): LogService
  */
 export async function deliveryFor(
   context: Context,
-  { config, stage, tokens, watched }: DeliveryRequest,
+  request: DeliveryRequest,
 ): Promise<{ readonly delivery?: LogDelivery; readonly token?: LogToken; readonly remark?: string }> {
-  const service = logServiceOf(config);
-  if (service === undefined) return {};
+  const { config, stage } = request;
+  if (config.logs?.service === undefined) return {};
+  const { token, reason, remedy } = await tokenFor(context, request, `tool deploy ${stage}`);
+  return token === undefined ? { remark: remarkOf(reason, remedy) } : { delivery: deliveryBy(token), token };
+}
+
+/** Why entries do not get to the service. It may answer anything. */
+const remarkOf = (reason: string, remedy: string) =>
+  `entries go to CloudWatch alone: ${visible(reason)}\n  ${remedy.split("\n").map(visible).join("\n  ")}`;
+
+type FoundToken =
+  | { readonly token: LogToken; readonly reason?: undefined; readonly remedy?: undefined }
+  | { readonly token?: undefined; readonly reason: string; readonly remedy: string };
+
+/** The token of a stage, or of the app's stream; `again` is the command that tries it again. */
+async function tokenFor(
+  context: Context,
+  { config, stage, tokens, watched }: DeliveryRequest,
+  again: string,
+): Promise<FoundToken> {
+  const service = logServiceOf(config)!;
   const { origin, project } = service;
   const stored = await tokens.read(stage, watched);
-  if (stored !== undefined && isFor(stored, service)) return { delivery: deliveryBy(stored), token: stored };
-  const without = (reason: string, remedy: string) => ({
-    // A service may answer anything.
-    remark: `entries go to CloudWatch alone: ${visible(reason)}\n  ${remedy.split("\n").map(visible).join("\n  ")}`,
-  });
+  if (stored !== undefined && isFor(stored, service)) return { token: stored };
   try {
     const person = personAt(context, origin, watched.signal);
     if (person === undefined) {
-      return without(
-        `there is no token of ${stage} for ${origin}, and nobody is signed in there who could make one`,
-        `tool team login --email <address> --url ${origin}, then tool deploy ${stage}; CI uses that token then`,
-      );
+      const whose = stage === ALL_OF_APP ? `of ${config.name} for Firehose at` : `of ${stage} for`;
+      return {
+        reason: `there is no token ${whose} ${origin}, and nobody is signed in there who could make one`,
+        remedy: `tool team login --email <address> --url ${origin}, then ${again}; CI uses that token then`,
+      };
     }
     const token = await makeToken(person, { service, app: config.name, stage });
     const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
     await tokens.write(stage, fresh, watched);
-    return { delivery: deliveryBy(fresh), token: fresh };
+    return { token: fresh };
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
-    return without(error.message, error.hint ?? `tool deploy ${stage} tries it again`);
+    return { reason: error.message, remedy: error.hint ?? `${again} tries it again` };
   }
+}
+
+type StreamRequest = Omit<DeliveryRequest, "stage">;
+
+/** The token of the app's stream for a first deploy, which goes on without one: `remark` says what to do. */
+export async function streamKeyFor(
+  context: Context,
+  request: StreamRequest,
+  again: string,
+): Promise<{ readonly key?: string; readonly remark?: string }> {
+  const { token, reason, remedy } = await tokenFor(context, { ...request, stage: ALL_OF_APP }, again);
+  return token === undefined ? { remark: remarkOf(reason, remedy) } : { key: token.token };
+}
+
+/** The same for `tool stack apply`, which makes no stream that could deliver nothing. Throws a PlatformError. */
+export async function requireStreamKey(context: Context, request: StreamRequest): Promise<string> {
+  const { token, reason, remedy } = await tokenFor(context, { ...request, stage: ALL_OF_APP }, "tool stack apply");
+  if (token === undefined) throw new PlatformError("stack/stream-key", visible(reason), visible(remedy));
+  return token.token;
 }
 
 /** A token goes to the origin that made it, and is for one project there. */
@@ -108,7 +144,9 @@ export async function makeToken(
   { service, app, stage }: { readonly service: LogService; readonly app: string; readonly stage: string },
 ): Promise<string> {
   const { project } = service;
-  const token = { description: `${app}, ${stage}`, scopes: ["events:write" as const], project_id: project, stage };
+  // Firehose sends what all stages log: each entry has its own.
+  const whose = stage === ALL_OF_APP ? { description: `${app}, Firehose` } : { description: `${app}, ${stage}`, stage };
+  const token = { ...whose, scopes: ["events:write" as const], project_id: project };
   const add = async () => (await person.call("add_token", { token })).id;
   try {
     return await add();
@@ -161,9 +199,7 @@ async function rotate(
   }
   const { origin, project } = service;
   const person = personAt(context, origin, watched.signal);
-  if (person === undefined) {
-    throw new TeamError(`nobody is signed in at ${origin}`, `tool team login --email <address> --url ${origin}`);
-  }
+  if (person === undefined) throw nobodyAt(origin);
   const stored = await tokens.read(stage, watched);
   const token = await makeToken(person, { service, app: config.name, stage });
   const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
@@ -174,6 +210,36 @@ async function rotate(
   const ended = await endTokens(person, fresh, { stage, kept, tokens, watched });
   return { versions: versions.map(({ version }) => version), ended };
 }
+
+/**
+ * Makes a new token for the app's stream, which gets it by `change`; false if there is no stream yet. The old one ends at once:
+ * what is refused while the stream changes is sent again with the new one. Ends the command if that fails.
+ */
+export async function rotateStreamToken(
+  context: Context,
+  request: StreamRequest,
+  change: (key: string) => Promise<boolean>,
+): Promise<{ readonly isChanged: boolean; readonly ended: number }> {
+  const { config, tokens, watched } = request;
+  const { origin, project } = logServiceOf(config)!;
+  try {
+    const person = personAt(context, origin, watched.signal);
+    if (person === undefined) throw nobodyAt(origin);
+    const stored = await tokens.read(ALL_OF_APP, watched);
+    const token = await makeToken(person, { service: { origin, project }, app: config.name, stage: ALL_OF_APP });
+    const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
+    await tokens.write(ALL_OF_APP, fresh, watched);
+    const isChanged = await change(token);
+    const ended = await endTokens(person, fresh, { stage: ALL_OF_APP, kept: new Set(), tokens, watched });
+    return { isChanged, ended };
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    return context.fail(visible(error.message), error.hint.split("\n").map(visible).join("\n"));
+  }
+}
+
+const nobodyAt = (origin: string) =>
+  new TeamError(`nobody is signed in at ${origin}`, `tool team login --email <address> --url ${origin}`);
 
 /**
  * Ends the earlier tokens of a stage that no version has any more. Called after a deploy with its token; what fails is tried by

@@ -1,7 +1,9 @@
 import { isLoopback } from "../../grammar/address/loopback.ts";
+import type { Config } from "../../schema/index.ts";
 import { projectIdOf } from "../../schema/project-id.ts";
 import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
+import { ALL_OF_APP, usesFirehose } from "../platform/log-tokens.ts";
 import { type LogServiceHere, SandboxFolder } from "../sandbox/folder.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
@@ -9,12 +11,16 @@ import { makeToken } from "./log-delivery.ts";
 
 /**
  * Joins a stage in the sandbox with the log service of `npm start`, if that runs: its functions get a token that was made for the
- * stage. Returns where to look at its log in a browser; undefined without a service. A deploy never fails by it.
+ * stage, or the app's stream one of the app. Returns where to look at its log in a browser; undefined without a service. A deploy never fails by it.
  */
 export async function joinLogService(
   context: Context,
-  { app, stage, signal }: { readonly app: string; readonly stage: string; readonly signal: AbortSignal },
+  request: { readonly config: Config; readonly stage: string; readonly signal: AbortSignal },
 ): Promise<string | undefined> {
+  const { config, signal } = request;
+  const app = config.name;
+  // Firehose sends what all stages log.
+  const stage = usesFirehose(config) ? ALL_OF_APP : request.stage;
   const folder = SandboxFolder.of(context.io.env);
   const here = folder.logService();
   if (here === undefined || !isLoopback(new URL(here.url).hostname)) return undefined;

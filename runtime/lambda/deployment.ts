@@ -37,6 +37,7 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Loaded
   const { instance, log, sender, noteBy } = await openFunctionLog({
     ...{ env, clock, print },
     printsAll: config.logs?.cloudwatch !== false,
+    sends: config.logs?.delivery !== "firehose",
   });
   const logOptions = {
     stage: env.TOOL_STAGE ?? stage,

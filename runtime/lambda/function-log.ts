@@ -21,17 +21,26 @@ export interface FunctionLogOptions {
   readonly print: (text: string) => void;
   /** `logs.cloudwatch` of tool.json. */
   readonly printsAll: boolean;
+  /** Not with Firehose, which takes from CloudWatch what is printed: all of it. */
+  readonly sends: boolean;
 }
 
 /** TOOL_LOGS_URL and TOOL_LOGS_TOKEN of the function say where entries are sent: `https://logs.example.com/ingest/shop`. */
-export async function openFunctionLog({ env, clock, print, printsAll }: FunctionLogOptions): Promise<FunctionLog> {
+export async function openFunctionLog({
+  env,
+  clock,
+  print,
+  printsAll,
+  sends,
+}: FunctionLogOptions): Promise<FunctionLog> {
   const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: token = "" } = env;
-  if (token === "" || !URL.canParse(url)) {
-    return { instance: undefined, log: (entries) => print(linesOf(entries)), sender: undefined, noteBy: () => {} };
-  }
+  const printed = { log: (entries: readonly Entry[]) => print(linesOf(entries)), sender: undefined, noteBy: () => {} };
+  // A version of another time may have sent the same stage's entries: those of both are told apart by their ids.
+  if (!sends) return { ...printed, instance: newInstance() };
+  if (token === "" || !URL.canParse(url)) return { ...printed, instance: undefined };
   // Imported late: functions that send nothing load none of it.
   const [{ openIngest }, { Sender }] = await Promise.all([import("./ingest.ts"), import("./sender.ts")]);
-  const instance = randomBytes(8).toString("hex");
+  const instance = newInstance();
   const printLines = (lines: readonly string[]) => print(lines.map((line) => `${line}\n`).join(""));
   let note: SenderOptions["note"] = () => {};
   const sender = new Sender({
@@ -54,6 +63,8 @@ export async function openFunctionLog({ env, clock, print, printsAll }: Function
     },
   };
 }
+
+const newInstance = () => randomBytes(8).toString("hex");
 
 /** Entries as they are printed. */
 export const linesOf = (entries: readonly Entry[]) => entries.map((entry) => `${entryLine(entry)}\n`).join("");

@@ -1,6 +1,7 @@
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import { quote } from "../../grammar/problem.ts";
 import { cleanName, cleanUrl } from "../clean-text.ts";
+import { removal } from "../edits.ts";
 import { memberOf, type Node, type StringNode } from "../json.ts";
 import type { ProblemReport } from "../report.ts";
 
@@ -8,6 +9,7 @@ import type { ProblemReport } from "../report.ts";
 export function checkLogDelivery(report: ProblemReport, logs: Node | undefined) {
   const service = memberOf(logs, "service")?.value;
   if (service?.type === "string" && service.value !== "") checkService(report, service);
+  checkWay(report, logs);
   const project = memberOf(logs, "project")?.value;
   if (project?.type === "string" && project.value !== "" && !PROJECT.test(project.value)) {
     report.error("config/logs-project", project.span, `${quote(project.value)} is not the id of a project`, {
@@ -18,6 +20,47 @@ export function checkLogDelivery(report: ProblemReport, logs: Node | undefined) 
       ),
     });
   }
+}
+
+/** Settings of the way to the service that do not go together. */
+function checkWay(report: ProblemReport, logs: Node | undefined): void {
+  if (logs?.type !== "object") return;
+  const [service, delivery, cloudwatch] = ["service", "delivery", "cloudwatch"].map((key) => memberOf(logs, key));
+  const way = delivery?.value;
+  const usesFirehose = way?.type === "string" && way.value === "firehose";
+  const isQuiet = cloudwatch?.value?.type === "boolean" && !cloudwatch.value.value;
+  if (usesFirehose && service === undefined) {
+    report.warning("config/unused-delivery", delivery!.key.span, `"delivery" does nothing without a "service"`, {
+      hint: `write the address of the log service, such as "service": "${EXAMPLE}"`,
+      fixes: [removal(logs, delivery!)],
+    });
+  }
+  if (isQuiet && service === undefined) {
+    report.warning(
+      "config/unused-cloudwatch",
+      cloudwatch!.key.span,
+      `"cloudwatch": false does nothing without a "service": entries would go nowhere`,
+      { hint: `name the log service that gets them as "service"`, fixes: [removal(logs, cloudwatch!)] },
+    );
+  } else if (isQuiet && usesFirehose) {
+    report.warning(
+      "config/unused-cloudwatch",
+      cloudwatch!.key.span,
+      `"cloudwatch": false does nothing with "delivery": "firehose", which takes entries from CloudWatch`,
+      { hint: `remove one of the two`, fixes: [removal(logs, cloudwatch!), removal(logs, delivery!)] },
+    );
+  }
+  if (usesFirehose && service?.value?.type === "string") checkPort(report, service.value, way);
+}
+
+/** Firehose delivers to https at port 443 alone. An address that is wrong in another way is told so. */
+function checkPort(report: ProblemReport, service: StringNode, way: StringNode): void {
+  const url = URL.canParse(service.value) ? new URL(service.value) : undefined;
+  if (url?.protocol !== "https:" || url.port === "" || isLoopback(url.hostname)) return;
+  report.error("config/logs-port", service.span, `Firehose sends to port 443 alone, not to ${url.port}`, {
+    hint: `have the service answer at https://${url.hostname}, or write "delivery": "runtime"`,
+    fixes: [report.suggest(service, `https://${url.hostname}`), report.suggest(way, "runtime")],
+  });
 }
 
 /** As the log service has it. */

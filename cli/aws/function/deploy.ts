@@ -317,7 +317,7 @@ export async function deployStage(
 /** Creates the function, and its log group before it. Without that the app runs as well: the platform makes one. */
 async function createWithLog(cloud: Cloud, written: Config, publication: Publication): Promise<Published | undefined> {
   const { signal, note } = publication;
-  await makeLogGroup(cloud, written, signal).catch((error: Error) => {
+  await makeLogGroup(cloud, written, { signal }).catch((error: Error) => {
     if (signal.aborted) throw error;
     note(`the log is kept for ever, as its retention could not be set: ${error.message}`);
   });

@@ -1,15 +1,19 @@
 import { randomUUID } from "node:crypto";
 import type { Change as CloudChange, DescribeChangeSetCommandOutput } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform/error.ts";
+import { usesFirehose } from "../../platform/log-tokens.ts";
 import type { StackPlan } from "../../platform/stack.ts";
 import type { Cloud } from "../clients.ts";
-import { stackName } from "../names.ts";
+import { makeLogGroup } from "../log-retention.ts";
+import { FAILURE_BUCKET, stackName } from "../names.ts";
 import { type KnownCertificate, tagCertificates, writeValidationRecord } from "./certificates.ts";
 import { additions, stackChanges } from "./changes.ts";
 import { isRace, newParameters, stackOptions } from "./ensure-stage.ts";
+import { failureBucketsOf, removeFailureBucket } from "./failure-bucket.ts";
+import { STREAM_KEY } from "./log-stream.ts";
 import { type OperationEvent, operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
 import { aboutOf, resourceTags, type StackInput } from "./resource.ts";
-import { readStack } from "./state.ts";
+import { describeStack, readStack, readTemplate } from "./state.ts";
 import { type StackSurvey, surveyStack } from "./survey.ts";
 
 export interface Applied {
@@ -38,20 +42,27 @@ export async function planStack(cloud: Cloud, input: StackInput, { signal }: Wat
   return planOf(cloud, survey, stackChanges(set.changes, survey.before!, survey.wanted.template));
 }
 
+export interface ApplyOptions {
+  readonly confirm: (plan: StackPlan) => Promise<boolean>;
+  /** The token of the stream to the log service. Throws a PlatformError if there is none. */
+  readonly streamKey: () => Promise<string>;
+}
+
 /** Creates or updates the stack to match tool.json. Certificates are requested before anything is changed. */
 export async function applyStack(
   cloud: Cloud,
   input: StackInput,
-  confirm: (plan: StackPlan) => Promise<boolean>,
+  { confirm, streamKey: keyOf }: ApplyOptions,
   watched: Watched,
 ): Promise<Applied> {
   const { signal } = watched;
   const name = stackName(input.name);
+  const streamKey = usesFirehose(input.config) ? await keyOf() : undefined;
   for (let race = 1; ; race++) {
     const idle: Watch = { ...watched, about: {} };
     const status = await untilIdle(cloud, name, idle);
     if (status !== undefined) await removeRemains(cloud, name, status, idle);
-    const survey = await surveyStack(cloud, input, { signal, request: true });
+    const survey = await surveyStack(cloud, input, { signal, request: true, streamKey });
     try {
       const applied = await (survey.state === undefined
         ? create(cloud, survey, watched)
@@ -83,7 +94,13 @@ async function validateInNewZones(
   return { ...applied, plan: planOf(cloud, { ...survey, certificates }, applied.plan.changes) };
 }
 
+/** The subscription of the stream is one of the log group, which is not in the stack. */
+async function makeLog(cloud: Cloud, { config }: StackInput, signal: AbortSignal): Promise<void> {
+  if (usesFirehose(config)) await makeLogGroup(cloud, config, { signal, isNeeded: true });
+}
+
 async function create(cloud: Cloud, survey: StackSurvey, watched: Watched): Promise<Applied> {
+  await makeLog(cloud, survey.input, watched.signal);
   const { template, parameters } = survey.wanted;
   const client = await cloud.cloudFormation();
   const common = await stackOptions(cloud, survey.input, template, watched.signal);
@@ -117,6 +134,7 @@ async function update(
     if (!isConfirmed) await removeChangeSet(cloud, set.id);
   }
   if (!isConfirmed) return { outcome: "cancelled", plan };
+  await makeLog(cloud, survey.input, watched.signal);
   // Before the stack's tags, by which the old ones are known if this is interrupted in between.
   const tags = { wanted: resourceTags(survey.input), before: survey.tagsBefore };
   await tagCertificates(cloud, survey.certificates, tags, watched.signal);
@@ -131,7 +149,29 @@ async function update(
     // Removed resources are described by the previous template.
     { ...watched, about: { ...aboutOf(survey.before!), ...aboutOf(template) } },
   );
+  if (survey.before!.Resources[FAILURE_BUCKET] !== undefined && template.Resources[FAILURE_BUCKET] === undefined) {
+    await removeLeftBuckets(cloud, survey.input.name, watched);
+  }
   return { outcome: "updated", plan };
+}
+
+/** The stack leaves the bucket of a stream that is gone, as one that has something cannot be deleted. */
+async function removeLeftBuckets(cloud: Cloud, app: string, { signal, report }: Watched): Promise<void> {
+  for (const name of await failureBucketsOf(cloud, app, signal)) {
+    const reason = await removeFailureBucket(cloud, name, signal);
+    const text = reason === undefined ? `removed bucket ${name}` : `left: bucket ${name}: ${reason}`;
+    report({ kind: "note", text });
+  }
+}
+
+/** A plan has no token for the stream: it stays, or is one that is never used. */
+function changedParameters({ before, wanted }: StackSurvey) {
+  return newParameters(wanted.parameters).map((parameter) => {
+    if (parameter.ParameterKey !== STREAM_KEY || parameter.ParameterValue !== "") return parameter;
+    return before?.Parameters?.[STREAM_KEY] === undefined
+      ? { ...parameter, ParameterValue: "none" }
+      : { ParameterKey: STREAM_KEY, UsePreviousValue: true };
+  });
 }
 
 interface ChangeSet {
@@ -142,12 +182,12 @@ interface ChangeSet {
 /** Undefined if nothing would change. */
 async function makeChangeSet(cloud: Cloud, survey: StackSurvey, signal: AbortSignal): Promise<ChangeSet | undefined> {
   const client = await cloud.cloudFormation();
-  const { template, parameters } = survey.wanted;
+  const { template } = survey.wanted;
   const created = await client.createChangeSet(
     {
       ...(await stackOptions(cloud, survey.input, template, signal)),
       StackName: survey.state!.id,
-      Parameters: newParameters(parameters),
+      Parameters: changedParameters(survey),
       ChangeSetName: `tool-${randomUUID()}`,
       ChangeSetType: "UPDATE",
     },
@@ -179,6 +219,41 @@ async function makeChangeSet(cloud: Cloud, survey: StackSurvey, signal: AbortSig
     if (signal.aborted) await removeChangeSet(cloud, id);
     throw error;
   }
+}
+
+/**
+ * Gives the stream another token, and changes nothing else. False if the stack has no stream. Waits; entries that are refused
+ * meanwhile are sent again.
+ */
+export async function changeStreamKey(
+  cloud: Cloud,
+  { name }: Pick<StackInput, "name">,
+  key: string,
+  watched: Watched,
+): Promise<boolean> {
+  const stack = await describeStack(cloud, stackName(name), watched.signal);
+  const keys = (stack?.Parameters ?? []).map(({ ParameterKey }) => ParameterKey!);
+  if (!keys.includes(STREAM_KEY)) return false;
+  const about = aboutOf(await readTemplate(cloud, stack!.StackId!, watched.signal));
+  await untilIdle(cloud, stackName(name), { ...watched, about });
+  const client = await cloud.cloudFormation();
+  await operate(
+    cloud,
+    name,
+    async (ClientRequestToken) => {
+      const Parameters = keys.map((ParameterKey) =>
+        ParameterKey === STREAM_KEY ? { ParameterKey, ParameterValue: key } : { ParameterKey, UsePreviousValue: true },
+      );
+      const input = { StackName: stack!.StackId!, UsePreviousTemplate: true, Parameters, ClientRequestToken };
+      await client.updateStack(
+        { ...input, Capabilities: ["CAPABILITY_IAM"], Tags: stack!.Tags ?? [] },
+        { abortSignal: watched.signal },
+      );
+      return stack!.StackId!;
+    },
+    { ...watched, about },
+  );
+  return true;
 }
 
 /** Ignores errors: a change set that is left changes nothing and is deleted with the stack. */

@@ -28,7 +28,11 @@ export const CONFIRMATIONS: Readonly<Record<string, Confirmation>> = {
   "AWS::ApiGateway::Deployment": SILENT,
   "AWS::CloudWatch::Alarm": SILENT,
   "AWS::IAM::Role": SILENT,
+  "AWS::KinesisFirehose::DeliveryStream": SILENT,
   "AWS::Lambda::Function": SILENT,
+  "AWS::Logs::SubscriptionFilter": SILENT,
+  // It is kept unless it is empty.
+  "AWS::S3::Bucket": SILENT,
   "AWS::SNS::Subscription": SILENT,
   "AWS::SNS::Topic": SILENT,
   "AWS::Scheduler::Schedule": SILENT,

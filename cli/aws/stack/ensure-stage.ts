@@ -1,6 +1,10 @@
 import type { Stack } from "@aws-sdk/client-cloudformation";
+import { usesFirehose } from "../../platform/log-tokens.ts";
+import type { DeployRequest } from "../../platform/target.ts";
 import type { Cloud } from "../clients.ts";
+import { makeLogGroup } from "../log-retention.ts";
 import { stackName } from "../names.ts";
+import { withoutStream } from "./log-stream.ts";
 import { operate, removeRemains, untilIdle, type Watch } from "./operation.ts";
 import { aboutOf, resourceTags, type StackInput, type TemplateDocument } from "./resource.ts";
 import { describeStack, type StackState, stateOf } from "./state.ts";
@@ -22,7 +26,7 @@ export async function ensureStage(
   cloud: Cloud,
   input: StackInput,
   stage: string,
-  { report, signal }: Omit<Watch, "about">,
+  { report, signal, streamKey }: Omit<Watch, "about"> & Pick<DeployRequest, "streamKey">,
 ): Promise<EnsuredStack> {
   const watch = { report, signal, about: aboutOf(stageAlone(input, stage).template) };
   const name = stackName(input.name);
@@ -31,7 +35,7 @@ export async function ensureStage(
     if (status !== undefined) await removeRemains(cloud, name, status, watch);
     const stack = await describeStack(cloud, name, signal);
     try {
-      if (stack === undefined) await create(cloud, input, stage, watch);
+      if (stack === undefined) await create(cloud, { input, stage, streamKey }, watch);
       else {
         const state = stateOf(stack, cloud);
         if (state.stages.some((one) => one.name === stage && one.isOpen)) return { ...state, isChanged: false };
@@ -45,8 +49,18 @@ export async function ensureStage(
   }
 }
 
-async function create(cloud: Cloud, input: StackInput, stage: string, watch: Watch): Promise<void> {
-  const { template, parameters } = stageAlone(input, stage);
+interface FirstStage extends Pick<DeployRequest, "streamKey"> {
+  readonly input: StackInput;
+  readonly stage: string;
+}
+
+/** Without a token the stream to the log service waits for an apply. */
+async function create(cloud: Cloud, { input, stage, streamKey }: FirstStage, watch: Watch): Promise<void> {
+  const key = usesFirehose(input.config) ? await streamKey?.() : undefined;
+  const isStreamed = key !== undefined;
+  // The subscription is one of the log group, which is not in the stack.
+  if (isStreamed) await makeLogGroup(cloud, input.config, { signal: watch.signal, isNeeded: true });
+  const { template, parameters } = stageAlone(isStreamed ? input : withoutStream(input), stage, { streamKey: key });
   const client = await cloud.cloudFormation();
   const options = await stackOptions(cloud, input, template, watch.signal);
   await operate(

@@ -1,6 +1,6 @@
 import type { StackEvent as CloudEvent } from "@aws-sdk/client-cloudformation";
 import { PlatformError } from "../../platform/error.ts";
-import { withoutPeriod } from "../errors.ts";
+import { policyThatAllows, withoutPeriod } from "../errors.ts";
 import type { About } from "./resource.ts";
 
 /**
@@ -34,7 +34,7 @@ export function explainFailure(
   return new PlatformError(
     row?.code ?? "stack/failed",
     `cannot ${verb} ${what}: ${withoutPeriod(readable(reason))}`,
-    [...(row === undefined ? [] : [row.hint]), after].join("\n"),
+    [...(row === undefined ? [] : [typeof row.hint === "string" ? row.hint : row.hint(reason)]), after].join("\n"),
   );
 }
 
@@ -48,7 +48,11 @@ const AFTER: Readonly<Record<string, string>> = {
 };
 
 /** Hints for known reasons. The first match wins. */
-const REASONS: readonly { readonly code: string; readonly matches: RegExp; readonly hint: string }[] = [
+const REASONS: readonly {
+  readonly code: string;
+  readonly matches: RegExp;
+  readonly hint: string | ((reason: string) => string);
+}[] = [
   {
     code: "stack/certificate",
     matches: /unable to associate certificate|certificate .*(not (valid|verified|found|issued)|must be in us-east-1)/i,
@@ -57,7 +61,13 @@ const REASONS: readonly { readonly code: string; readonly matches: RegExp; reado
   {
     code: "access/denied",
     matches: /not authorized|access ?denied|UnauthorizedOperation/i,
-    hint: "allow it to the account's user or role; tool stack policy prints all that is needed",
+    hint: (reason) => `allow it to the account's user or role; ${policyThatAllows(reason)}`,
+  },
+  {
+    code: "stack/subscriptions",
+    // CloudWatch Logs says no more than that.
+    matches: /resource limit exceeded/i,
+    hint: "the log has two subscriptions, and may have no more: remove one that is not needed in CloudWatch",
   },
   {
     code: "stack/domain-taken",

@@ -1,10 +1,11 @@
+import { usesFirehose } from "../../platform/log-tokens.ts";
 import { THROTTLED } from "../../platform/progress.ts";
-import type { Stack, StackEvent, StackPlan, StackWatch } from "../../platform/stack.ts";
+import type { RemoveOptions, Stack, StackEvent, StackPlan, StackWatch } from "../../platform/stack.ts";
 import type { TargetOptions } from "../../platform/target.ts";
 import { type Cloud, openCloud } from "../clients.ts";
 import { explained } from "../errors.ts";
 import { changeRetention, type RetentionChange, retentionChange, retentionInPlan } from "../log-retention.ts";
-import { type Applied, applyStack, planStack } from "./apply.ts";
+import { type Applied, type ApplyOptions, applyStack, changeStreamKey, planStack } from "./apply.ts";
 import type { OperationEvent } from "./operation.ts";
 import { ownedResources, removeAll } from "./remove.ts";
 import type { StackInput } from "./resource.ts";
@@ -34,6 +35,7 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
       stop();
     }
   };
+  const removing = (options: RemoveOptions) => ({ ...options, usesFirehose: usesFirehose(config) });
   return {
     status: (watch) => call(watch, async () => readStatus(cloud, await input(), watch.signal)),
     plan: (watch) =>
@@ -41,19 +43,20 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
         const stackPlan = await planStack(cloud, await input(), translated(watch));
         return withRetention(stackPlan, await retentionChange(cloud, config, watch.signal));
       }),
-    apply: (confirm, watch) =>
+    apply: (options, watch) =>
       call(watch, async () => {
         const stackInput = await input();
-        const applied = await applyAll(cloud, stackInput, confirm, watch);
+        const applied = await applyAll(cloud, stackInput, options, watch);
         const status = applied.outcome === "cancelled" ? undefined : await readStatus(cloud, stackInput, watch.signal);
         return { ...applied, status };
       }),
+    changeStreamKey: (key, watch) => call(watch, () => changeStreamKey(cloud, { name }, key, translated(watch))),
     inventory: (options, watch) =>
       call(watch, async () => {
-        const resources = await ownedResources(cloud, name, options, translated(watch));
+        const resources = await ownedResources(cloud, name, removing(options), translated(watch));
         return resources.map(({ kind, name, stays }) => ({ kind, name, stays }));
       }),
-    remove: (options, watch) => call(watch, () => removeAll(cloud, name, options, translated(watch))),
+    remove: (options, watch) => call(watch, () => removeAll(cloud, name, removing(options), translated(watch))),
   };
 }
 
@@ -61,7 +64,7 @@ export function openStack({ env, clock, config, resolved, sandbox }: TargetOptio
 async function applyAll(
   cloud: Cloud,
   input: StackInput,
-  confirm: (plan: StackPlan) => Promise<boolean>,
+  { confirm, streamKey }: ApplyOptions,
   watch: StackWatch,
 ): Promise<Applied> {
   const { config, name } = input;
@@ -71,7 +74,7 @@ async function applyAll(
     isAsked = true;
     return confirm(withRetention(plan, retention));
   };
-  const applied = await applyStack(cloud, input, confirmAll, translated(watch));
+  const applied = await applyStack(cloud, input, { confirm: confirmAll, streamKey }, translated(watch));
   if (retention === undefined || applied.outcome === "cancelled") return applied;
   const plan = withRetention(applied.plan, retention);
   // Without other changes nobody was asked.

@@ -1,4 +1,4 @@
-import { bucketName, parameterPrefix, partition, RUNTIME_LAYER } from "../names.ts";
+import { bucketName, failureBuckets, parameterPrefix, partition, RUNTIME_LAYER } from "../names.ts";
 
 /** An access policy in the form that the AWS console and CLI accept. */
 export interface AccessPolicy {
@@ -212,6 +212,63 @@ export function accessPolicy({ name, region, roles }: PolicySubject): AccessPoli
       ),
       // The Lambda service reads the networks of a function on behalf of the caller.
       allow("Networks", ["ec2:DescribeSecurityGroups", "ec2:DescribeSubnets", "ec2:DescribeVpcs"], "*"),
+    ],
+  };
+}
+
+/**
+ * What `"delivery": "firehose"` needs beside that, as a document of its own: both together are more than one managed policy may
+ * have. `accessPolicy` allows the roles themselves and the log group.
+ */
+export function streamPolicy({ name, region }: Pick<PolicySubject, "name" | "region">): AccessPolicy {
+  const where = partition(region);
+  const arn = (service: string, resource: string) => `arn:${where}:${service}:${region}:*:${resource}`;
+  const allow = (Sid: string, Action: readonly string[], Resource: Statement["Resource"]): Statement => ({
+    Sid,
+    Effect: "Allow",
+    Action,
+    Resource,
+  });
+  const made = madeNames(name);
+  return {
+    Version: "2012-10-17",
+    Statement: [
+      allow(
+        "Streams",
+        [
+          "firehose:CreateDeliveryStream",
+          "firehose:DeleteDeliveryStream",
+          "firehose:Describe*",
+          "firehose:List*",
+          "firehose:TagDeliveryStream",
+          "firehose:UntagDeliveryStream",
+          "firehose:UpdateDestination",
+        ],
+        [arn("firehose", `deliverystream/${made}`)],
+      ),
+      {
+        ...allow("RolesOfStreams", ["iam:PassRole"], [`arn:${where}:iam::*:role/${made}`]),
+        Condition: { StringEquals: { "iam:PassedToService": ["firehose.amazonaws.com", "logs.amazonaws.com"] } },
+      },
+      allow(
+        "Subscriptions",
+        ["logs:DeleteSubscriptionFilter", "logs:Describe*", "logs:PutSubscriptionFilter"],
+        ["", ":*"].map((streams) => arn("logs", `log-group:/aws/lambda/${name}${streams}`)),
+      ),
+      allow(
+        "Failures",
+        [
+          "s3:CreateBucket",
+          "s3:DeleteBucket",
+          "s3:Get*",
+          "s3:List*",
+          "s3:PutBucketPublicAccessBlock",
+          "s3:PutBucketTagging",
+          "s3:PutLifecycleConfiguration",
+        ],
+        [`arn:${where}:s3:::${failureBuckets(name)}`],
+      ),
+      allow("ListOfBuckets", ["s3:ListAllMyBuckets"], "*"),
     ],
   };
 }

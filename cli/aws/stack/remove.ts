@@ -1,10 +1,12 @@
 import { shortList } from "../../output/short-list.ts";
+import { ALL_OF_APP } from "../../platform/log-tokens.ts";
 import type { Owned, RemoveOptions, RemoveResult } from "../../platform/stack.ts";
 import { ALL_STAGES } from "../../platform/variables.ts";
 import type { Cloud } from "../clients.ts";
 import {
   artifactPrefix,
   bucketName,
+  FAILURE_BUCKET,
   functionName,
   hasEdge,
   LOG_TOKENS,
@@ -17,6 +19,7 @@ import {
 } from "../names.ts";
 import { allBelow, removeParameters } from "../variables/store.ts";
 import { CERTIFICATE_REGION, changeRecord } from "./certificates.ts";
+import { failureBucketsOf, removeFailureBucket, whyKept } from "./failure-bucket.ts";
 import { type OperationEvent, operate, untilIdle } from "./operation.ts";
 import { aboutOf, type TemplateDocument } from "./resource.ts";
 import { describeStack, readTemplate, stateOf, type ZoneState } from "./state.ts";
@@ -35,11 +38,16 @@ interface OwnedResource extends Owned {
   remove(): Promise<string | undefined>;
 }
 
+interface OwnedOptions extends RemoveOptions {
+  /** Whether tool.json has a stream to a log service. An earlier one is known by the stack. */
+  readonly usesFirehose?: boolean;
+}
+
 /** Everything that deploying created for the app, in an order in which it can be deleted: users before what they use. */
 export async function ownedResources(
   cloud: Cloud,
   app: string,
-  { logs, env }: RemoveOptions,
+  { logs, env, usesFirehose = false }: OwnedOptions,
   watched: Watched,
 ): Promise<OwnedResource[]> {
   const { signal } = watched;
@@ -55,6 +63,7 @@ export async function ownedResources(
     ...(state === undefined
       ? []
       : [{ kind: "stack", name, remove: () => removeStack(cloud, name, template, watched) }]),
+    ...(usesFirehose || template?.Resources[FAILURE_BUCKET] !== undefined ? await ownBuckets(cloud, app, signal) : []),
     ...certificates.map((certificate) => ({
       kind: "certificate",
       name: certificate.domain,
@@ -77,7 +86,7 @@ export async function ownedResources(
 export async function removeAll(
   cloud: Cloud,
   app: string,
-  options: RemoveOptions,
+  options: OwnedOptions,
   watched: Watched,
 ): Promise<RemoveResult> {
   const removed: Owned[] = [];
@@ -112,6 +121,19 @@ async function removeStack(
       return stack.StackId!;
     },
     watch,
+  );
+}
+
+/** The stack leaves them. One that has something is kept. */
+async function ownBuckets(cloud: Cloud, app: string, signal: AbortSignal): Promise<OwnedResource[]> {
+  const names = await failureBucketsOf(cloud, app, signal);
+  return Promise.all(
+    names.map(async (name) => ({
+      kind: "bucket",
+      name,
+      stays: await whyKept(cloud, name, signal),
+      remove: () => removeFailureBucket(cloud, name, signal),
+    })),
   );
 }
 
@@ -348,7 +370,8 @@ async function ownVariables(
       remove: remove(own),
     };
   });
-  const stagesOf = (paths: readonly string[]) => shortList(paths.map((path) => of(path)[1]!).sort());
+  const nameOf = (path: string) => (of(path)[1] === ALL_OF_APP ? "the app" : of(path)[1]!);
+  const stagesOf = (paths: readonly string[]) => shortList(paths.map(nameOf).sort());
   return [
     ...(snapshots.length === 0 ? [] : [{ kind: "variables", name: "of deployed versions", remove: remove(snapshots) }]),
     ...(tokens.length === 0

@@ -65,6 +65,8 @@ export interface StackContext {
   readonly certificates: Readonly<Record<string, string>>;
   /** Ids of the account's zones that are not of this stack, by name. */
   readonly zones: Zones;
+  /** The token of the stream to the log service, if there is one. */
+  readonly streamKey?: string | undefined;
   /** The existing API, if it is not to be changed. */
   readonly api?: Resources;
 }

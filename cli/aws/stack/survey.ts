@@ -27,6 +27,8 @@ export interface SurveyOptions {
   readonly signal: AbortSignal;
   /** Whether to request missing certificates, and to write validation records into our zones. */
   readonly request: boolean;
+  /** The token of the stream to the log service; a plan leaves it as it is. */
+  readonly streamKey?: string | undefined;
 }
 
 /** Reads everything that the template depends on. Throws if the stack cannot have what tool.json asks for. */
@@ -77,7 +79,13 @@ export async function surveyStack(cloud: Cloud, input: StackInput, options: Surv
   const held = heldDomains(before, stages, (stage) => Object.hasOwn(issued, stageDomain(config, stage) ?? ""));
   const wanted = buildTemplate(
     { ...input, config: { ...input.config, stages: { ...input.config.stages, ...held.stages(input.config) } } },
-    { stages, deployed: new Set(aliases), certificates: { ...held.certificates, ...issued }, zones: others },
+    {
+      stages,
+      deployed: new Set(aliases),
+      certificates: { ...held.certificates, ...issued },
+      zones: others,
+      streamKey: options.streamKey,
+    },
   );
   const problem = wanted.problems[0];
   if (problem !== undefined) throw new PlatformError(problem.code, problem.message, problem.hint);

@@ -2,6 +2,7 @@ import { type Config, DEFAULT_STAGES, forStage, withDefaults } from "../../../sc
 import { actionResources, alarmResources } from "./alarms.ts";
 import { domainResources, stageDomain, zoneResources } from "./domains.ts";
 import { apiResources, stageResources } from "./gateway.ts";
+import { logStreamResources } from "./log-stream.ts";
 import {
   type AppStack,
   type Parts,
@@ -107,6 +108,7 @@ function partsOf(input: AppStack, context: StackContext): Parts {
     ...context.stages.map((stage) => warmingResources(input, stage, forStage(config, stage).function)),
     zones,
     domainResources(input, context),
+    logStreamResources(input, context),
     actionResources(input),
     ...context.stages.map((stage) => alarmResources(input, stage)),
     alarmResources(input, undefined),

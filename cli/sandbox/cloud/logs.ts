@@ -12,6 +12,7 @@ import type {
 } from "@aws-sdk/client-cloudwatch-logs";
 import { parseFilterPattern } from "./filter-pattern.ts";
 import type { LogEvent, LogGroup } from "./log-group.ts";
+import { openLogStreams } from "./log-streams.ts";
 import { tailOf } from "./logs-tail.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
@@ -38,6 +39,7 @@ export function openLogs(world: World, region: string) {
   /** When something was last written, by stream, by group; of the groups that were asked for it. */
   const lastEvents = new Map<string, { readonly times: Map<string, number>; readonly read: Promise<void> }>();
   const followers = new Set<(group: string, event: LogEvent) => void>();
+  const streams = openLogStreams(world, region);
   let lastId = 0;
   const settings = { scannedEvents: world.options.runsByClock ? SCANNED_EVENTS_BY_CLOCK : SCANNED_EVENTS };
 
@@ -77,6 +79,7 @@ export function openLogs(world: World, region: string) {
     for (const event of added) {
       lastEvents.get(groupName)?.times.set(stream, event.timestamp);
       for (const follow of followers) follow(groupName, event);
+      streams.onEvent(groupName, event);
     }
   };
 
@@ -111,6 +114,7 @@ export function openLogs(world: World, region: string) {
     DeleteLogGroup(input: { logGroupName?: string }) {
       const { name } = groupNamed(input.logGroupName);
       groups.delete(name);
+      streams.removeSubscriptions(name);
       eventsOf(name).clear();
       lastEvents.delete(name);
     },
@@ -256,7 +260,7 @@ export function openLogs(world: World, region: string) {
       };
     },
   };
-  return { operations, groups, append, settings };
+  return { operations, groups, append, settings, streams, close: streams.close };
 }
 
 /** A page begins after the event at which the one before ended, whatever came meanwhile. */

@@ -66,8 +66,10 @@ export function openS3(world: World) {
   });
 
   const operations = {
-    ListBuckets: () => ({
-      Buckets: Array.from(buckets.values(), ({ name, createdAt }) => ({ Name: name, CreationDate: createdAt })),
+    ListBuckets: (input: { Prefix?: string } = {}) => ({
+      Buckets: [...buckets.values()]
+        .filter(({ name }) => name.startsWith(input.Prefix ?? ""))
+        .map(({ name, createdAt }) => ({ Name: name, CreationDate: createdAt })),
       Owner: { ID: "standin" },
     }),
     CreateBucket(input: CreateBucketCommandInput, call: OperationContext) {
@@ -193,7 +195,10 @@ export function openS3(world: World) {
       return { TagSet: tags.TagSet };
     },
   };
-  return { operations: withOwners(operations), buckets };
+  /** For what a service of this account writes. */
+  const keep = (Bucket: string, Key: string, Body: Buffer) => void operations.PutObject({ Bucket, Key, Body });
+
+  return { operations: withOwners(operations), buckets, keep };
 
   /** "If the account ID that you provide does not match the actual owner of the bucket, the request fails with 403." */
   function withOwners<All extends object>(all: All): All {

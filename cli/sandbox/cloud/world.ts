@@ -24,6 +24,8 @@ export interface AccountOptions {
   readonly tellsReasons?: boolean;
   /** Where the functions of an app's stage send their entries besides the log; absent, or undefined: nowhere. */
   readonly logsOf?: (app: string, stage: string) => { readonly url: string; readonly token: string } | undefined;
+  /** Where an app's stream to a log service delivers instead of its endpoint, if anywhere; to its endpoint if this is absent. */
+  readonly redirectsStream?: (app: string) => { readonly url: string; readonly accessKey: string } | undefined;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
   /** Gets what is a bug of the sandbox; standard error if it is absent. */

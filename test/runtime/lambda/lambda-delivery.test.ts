@@ -88,3 +88,16 @@ t.test("without CloudWatch, what is delivered is not printed", async (t) => {
   t.ok(service.entries().some(({ message }) => message === "response"));
   t.same(app.entries(), []);
 });
+
+t.test("with Firehose nothing is sent, and all is printed with ids, whatever cloudwatch says", async (t) => {
+  for (const logs of [{ delivery: "firehose" }, { delivery: "firehose", cloudwatch: false }] as const) {
+    const { service, function: app } = await deployed(t, "echo/server.mjs", { logs });
+    await ask(app.port, { path: "/" });
+    await app.function.idle();
+    await app.function.shutDown();
+    t.same(service.entries(), []);
+    const printed = app.entries();
+    t.ok(printed.some(({ message }) => message === "response"));
+    t.same(new Set(printed.map(({ id }) => isEntryId(id))), new Set([true]));
+  }
+});

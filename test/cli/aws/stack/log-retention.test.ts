@@ -33,7 +33,7 @@ t.test("a new log is kept for 30 days, or as tool.json says", async (t) => {
     ["3653d", 3653],
   ] as const) {
     const { cloud, groups } = await open(t);
-    await makeLogGroup(cloud, { name: "app", ...(retention && { logs: { retention } }) }, signal);
+    await makeLogGroup(cloud, { name: "app", ...(retention && { logs: { retention } }) }, { signal });
     t.match(await groups(), [{ logGroupName: GROUP, retentionInDays: days }], retention ?? "by default");
   }
 });
@@ -41,7 +41,7 @@ t.test("a new log is kept for 30 days, or as tool.json says", async (t) => {
 t.test("a log that was there stays as it is", async (t) => {
   const { cloud, client, groups } = await open(t);
   await client.createLogGroup({ logGroupName: GROUP });
-  await makeLogGroup(cloud, { name: "app" }, signal);
+  await makeLogGroup(cloud, { name: "app" }, { signal });
   t.equal((await groups())[0]!.retentionInDays, undefined);
   t.equal(await retentionChange(cloud, { name: "app" }, signal), undefined, "nothing is written");
 });

@@ -28,7 +28,8 @@ async function open(t: Test) {
   return {
     aws,
     acm,
-    apply: (config: object) => applyStack(cloud, input(config), async () => true, watched),
+    apply: (config: object) =>
+      applyStack(cloud, input(config), { confirm: async () => true, streamKey: async () => "" }, watched),
     plan: (config: object) => planStack(cloud, input(config), watched),
     remove: () => removeAll(cloud, "app", { logs: false, env: false }, watched),
     methods: () => [...acm.certificates.values()].map(({ method }) => method),

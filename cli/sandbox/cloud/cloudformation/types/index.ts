@@ -1,5 +1,6 @@
 // The types of resources that there are here, with their published properties.
 import * as apiGateway from "./api-gateway.ts";
+import { bucket, deliveryStream, subscriptionFilter } from "./delivery.ts";
 import { role } from "./iam.ts";
 import { lambdaFunction, permission } from "./lambda.ts";
 import { hostedZone, recordSet } from "./names.ts";
@@ -18,11 +19,14 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   "AWS::CloudWatch::Alarm": alarm,
   "AWS::Events::Rule": rule,
   "AWS::IAM::Role": role,
+  "AWS::KinesisFirehose::DeliveryStream": deliveryStream,
   "AWS::Lambda::Function": lambdaFunction,
   "AWS::Lambda::Permission": permission,
   "AWS::Logs::LogGroup": logGroup,
+  "AWS::Logs::SubscriptionFilter": subscriptionFilter,
   "AWS::Route53::HostedZone": hostedZone,
   "AWS::Route53::RecordSet": recordSet,
+  "AWS::S3::Bucket": bucket,
   "AWS::SNS::Subscription": subscription,
   "AWS::SNS::Topic": topic,
   "AWS::SNS::TopicPolicy": topicPolicy,

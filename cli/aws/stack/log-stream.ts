@@ -1,0 +1,148 @@
+import { projectIdOf } from "../../../schema/project-id.ts";
+import { usesFirehose } from "../../platform/log-tokens.ts";
+import { retentionDays } from "../log-retention.ts";
+import { FAILURE_BUCKET, logGroupName } from "../names.ts";
+import { policyDocument, trust } from "./helper-function.ts";
+import { type AppStack, type Parts, resourceTags, type StackContext, type StackInput } from "./resource.ts";
+
+/** The parameter of the stack that has the token for the log service. */
+export const STREAM_KEY = "LogsKey";
+
+/** Full after a minute at the latest: entries are about as late as that. */
+const BUFFER = { IntervalInSeconds: 60, SizeInMBs: 5 };
+
+/** The longest that Firehose takes: a service that is away for two hours misses nothing. */
+const RETRY_SECONDS = 7_200;
+
+/**
+ * What delivers the function's log to the log service of tool.json: a subscription of the log group, which gives every line to a
+ * stream of Firehose, and a bucket for what the service did not take. The log group is not in the stack; it has to exist before.
+ */
+export function logStreamResources(input: AppStack, { streamKey = "" }: StackContext): Partial<Parts> {
+  const { name, config } = input;
+  if (!usesFirehose(config)) return {};
+  const days = retentionDays(config);
+  const tags = resourceTags(input);
+  const about = (text: string) => ({ tool: { about: text } });
+  const failures = { "Fn::GetAtt": [FAILURE_BUCKET, "Arn"] };
+  const writesFailures = [
+    "s3:AbortMultipartUpload",
+    "s3:GetBucketLocation",
+    "s3:GetObject",
+    "s3:ListBucket",
+    "s3:ListBucketMultipartUploads",
+    "s3:PutObject",
+  ];
+  return {
+    resources: {
+      [FAILURE_BUCKET]: {
+        Type: "AWS::S3::Bucket",
+        Properties: {
+          PublicAccessBlockConfiguration: {
+            BlockPublicAcls: true,
+            BlockPublicPolicy: true,
+            IgnorePublicAcls: true,
+            RestrictPublicBuckets: true,
+          },
+          // As long as the log, which has the same.
+          ...(days !== undefined && {
+            LifecycleConfiguration: { Rules: [{ Id: "tool", Status: "Enabled", ExpirationInDays: days }] },
+          }),
+          Tags: tags,
+        },
+        // A bucket that has something cannot be deleted, and the stack could not be either.
+        DeletionPolicy: "RetainExceptOnCreate",
+        UpdateReplacePolicy: "Retain",
+        Metadata: about("bucket for entries that could not be delivered"),
+      },
+      LogStreamRole: {
+        Type: "AWS::IAM::Role",
+        Properties: {
+          AssumeRolePolicyDocument: trust("firehose.amazonaws.com"),
+          Policies: [
+            {
+              PolicyName: "tool",
+              PolicyDocument: policyDocument([
+                {
+                  Effect: "Allow",
+                  Action: writesFailures,
+                  Resource: [failures, { "Fn::Sub": `\${${FAILURE_BUCKET}.Arn}/*` }],
+                },
+              ]),
+            },
+          ],
+        },
+        Metadata: about("role of the stream to the log service"),
+      },
+      LogStream: {
+        Type: "AWS::KinesisFirehose::DeliveryStream",
+        Properties: {
+          DeliveryStreamType: "DirectPut",
+          HttpEndpointDestinationConfiguration: {
+            EndpointConfiguration: {
+              Name: name,
+              Url: `${new URL(config.logs.service!).origin}/integrations/cloudwatch`,
+              AccessKey: { Ref: STREAM_KEY },
+            },
+            RequestConfiguration: {
+              ContentEncoding: "GZIP",
+              CommonAttributes: [
+                { AttributeName: "project", AttributeValue: config.logs.project ?? projectIdOf(name)! },
+              ],
+            },
+            BufferingHints: BUFFER,
+            RetryOptions: { DurationInSeconds: RETRY_SECONDS },
+            // The bucket says what failed and why; a log of it would be one more that stays.
+            CloudWatchLoggingOptions: { Enabled: false },
+            RoleARN: { "Fn::GetAtt": ["LogStreamRole", "Arn"] },
+            S3BackupMode: "FailedDataOnly",
+            S3Configuration: {
+              BucketARN: failures,
+              RoleARN: { "Fn::GetAtt": ["LogStreamRole", "Arn"] },
+              CompressionFormat: "GZIP",
+            },
+          },
+          Tags: tags,
+        },
+        Metadata: about("stream to the log service"),
+      },
+      LogSubscriptionRole: {
+        Type: "AWS::IAM::Role",
+        Properties: {
+          AssumeRolePolicyDocument: trust("logs.amazonaws.com"),
+          Policies: [
+            {
+              PolicyName: "tool",
+              PolicyDocument: policyDocument([
+                {
+                  Effect: "Allow",
+                  Action: ["firehose:PutRecord", "firehose:PutRecordBatch"],
+                  Resource: { "Fn::GetAtt": ["LogStream", "Arn"] },
+                },
+              ]),
+            },
+          ],
+        },
+        Metadata: about("role of the subscription of the log"),
+      },
+      LogSubscription: {
+        Type: "AWS::Logs::SubscriptionFilter",
+        Properties: {
+          LogGroupName: logGroupName(name),
+          // Every line.
+          FilterPattern: "",
+          DestinationArn: { "Fn::GetAtt": ["LogStream", "Arn"] },
+          RoleArn: { "Fn::GetAtt": ["LogSubscriptionRole", "Arn"] },
+        },
+        Metadata: about("subscription of the log"),
+      },
+    },
+    secrets: [{ parameter: STREAM_KEY, value: streamKey, about: `Token for ${new URL(config.logs.service!).origin}` }],
+  };
+}
+
+/** An app whose stream waits for an apply. */
+export function withoutStream(input: StackInput): StackInput {
+  if (!usesFirehose(input.config)) return input;
+  return { ...input, config: { ...input.config, logs: { ...input.config.logs, delivery: "runtime" } } };
+}

@@ -1,0 +1,314 @@
+// The log of a deployed app on its way through Firehose: the real command, the stand-in of the cloud, and the real service.
+import { join } from "node:path";
+import { gunzipSync } from "node:zlib";
+import { CloudFormation } from "@aws-sdk/client-cloudformation";
+import { Lambda } from "@aws-sdk/client-lambda";
+import t, { type Test } from "tap";
+import { openCloud } from "../../../../cli/aws/clients.ts";
+import { applyStack, planStack } from "../../../../cli/aws/stack/apply.ts";
+import { removeAll } from "../../../../cli/aws/stack/remove.ts";
+import { isEntryId } from "../../../../grammar/entry-id.ts";
+import { systemClock } from "../../../../grammar/units/clock.ts";
+import type { Config } from "../../../../schema/index.ts";
+import { startAws } from "../../../support/aws/index.ts";
+import { appFolder, appSource, askEndpoint } from "../../../support/deployed-app.ts";
+import { startTestService } from "../../../support/service.ts";
+import { NOBODY, signedIn } from "../../../support/signed-in.ts";
+import { slow } from "../../../support/slow.ts";
+import { until } from "../../../support/until.ts";
+
+const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2050-01-01T00:00:00Z" };
+const SERVICE = { service: "https://logs.example.com", project: "shop" };
+const FIREHOSE = { logs: { ...SERVICE, delivery: "firehose" } };
+
+/** An app that is deployed through the real command, with a service on this machine. */
+async function openDeployed(t: Test, logs: object) {
+  const [aws, service] = [await startAws(t), await startTestService(t)];
+  const text = (own: object) => ({
+    "tool.json": JSON.stringify({ name: "hello", logs: { service: service.running.url, ...own } }),
+  });
+  const app = appFolder(aws, join(t.testdir(), "app"), { ...text(logs), "app.js": appSource("one") });
+  const run = async (argv: readonly string[], env: Readonly<Record<string, string>>) => {
+    const outcome = await app.tool(argv, env);
+    t.equal(outcome.code, 0, `tool ${argv.join(" ")}: ${outcome.stderr}`);
+    t.notMatch(outcome.stdout + outcome.stderr, /lgs_/, "no token in any output");
+    return outcome;
+  };
+  const found = async (query: string) => {
+    const { json } = await service.call("search", { project_id: "hello", ...RANGE, query });
+    return (json.events ?? []) as { id: string; message: string; fields: Record<string, unknown> }[];
+  };
+  return {
+    aws,
+    service,
+    app,
+    run,
+    found,
+    configure: (changed: object) => app.write(text(changed)),
+    tokens: async () =>
+      (await service.call("get_tokens")).json.tokens.filter((one: { project_id: string }) => one.project_id !== ""),
+    stream: () => [...aws.state.service("logs").streams.streams.values()][0],
+    bucket: () => [...aws.state.service("s3").buckets.values()].find(({ name }) => name.includes("-logfailures-")),
+    /** Asks the app once, and waits until that is in the service. */
+    arrived: async (url: string, path: string) => {
+      await askEndpoint(aws, `${url}${path}`);
+      await until(`the entry of ${path}`, async () => (await found(`path = /${path} and status = 200`)).length > 0);
+    },
+  };
+}
+
+t.test("the first deploy makes a stream, which delivers every line and nothing twice", async (t) => {
+  const { aws, run, service, tokens, found, arrived, stream, bucket, app } = await openDeployed(t, {
+    delivery: "firehose",
+  });
+  const person = await signedIn(t, service);
+  const deployed = await run(["deploy"], person);
+  t.notMatch(deployed.stderr, /CloudWatch|stack apply/);
+  t.match(await tokens(), [
+    { description: "hello, Firehose", scopes: ["events:write"], project_id: "hello", stage: "" },
+  ]);
+  const url = deployed.stdout.trim();
+  await arrived(url, "a");
+  const [entry] = await found("path = /a and status = 200");
+  t.match(entry, { fields: { stage: "staging", log_group: "/aws/lambda/hello" } });
+  t.ok(isEntryId(entry!.id), "by the id that is on stdout");
+  t.ok((await found("message = START*")).length > 0, "the platform's own lines, too");
+  const lambda = new Lambda(aws.client);
+  const { Environment } = await lambda.getFunctionConfiguration({ FunctionName: "hello", Qualifier: "staging" });
+  t.same([Environment?.Variables?.TOOL_LOGS_URL, Environment?.Variables?.TOOL_LOGS_TOKEN], [undefined, undefined]);
+
+  const cloudFormation = new CloudFormation(aws.client);
+  const key = stream()!.destination.accessKey;
+  t.match(key, /^lgs_/);
+  const { TemplateBody = "" } = await cloudFormation.getTemplate({ StackName: "hello" });
+  t.notOk(TemplateBody.includes(key), "the token is not in the template");
+  const { Stacks } = await cloudFormation.describeStacks({ StackName: "hello" });
+  t.notOk(JSON.stringify(Stacks).includes(key), "nor in what the stack shows");
+  t.equal((await run(["stack", "plan"], NOBODY)).stdout, "nothing to do: the stack matches tool.json\n");
+
+  const rotated = await run(["stack", "rotate-logs-token"], person);
+  t.equal(rotated.stdout, "the stream of hello, which all stages have, sends with a new token\n");
+  t.not(stream()!.destination.accessKey, key);
+  t.equal((await tokens()).length, 1, "the old one has ended");
+  await arrived(url, "b");
+
+  await service.call("remove_token", { token_id: stream()!.destination.accessKey });
+  await askEndpoint(aws, `${url}c`);
+  await until("what is refused is in the bucket", () => {
+    aws.controls.clock.advance(120_000);
+    return (bucket()?.objects.size ?? 0) > 0;
+  });
+  const [[path = "", object] = []] = [...bucket()!.objects];
+  t.match(path, /^http-endpoint-failed\/\d{4}\/\d\d\/\d\d\/\d\d\/hello-LogStream-/);
+  const [failed] = gunzipSync(object!.body.read()).toString().split("\n");
+  t.match(JSON.parse(failed!), { errorMessage: /^the endpoint answered 401: / });
+  t.match(gunzipSync(Buffer.from(JSON.parse(failed!).rawData, "base64")).toString(), "/c");
+
+  const removed = await run(["stack", "delete", "--yes"], person);
+  t.match(removed.stdout, "tokens for the log service the app");
+  t.match(
+    removed.stdout,
+    /^left: bucket hello-logfailures-\w+: it holds \d+ files? of entries that could not be delivered$/m,
+  );
+  t.same([await tokens(), stream()], [[], undefined]);
+  t.equal((await app.tool(["stack", "policy"], NOBODY)).code, 0);
+});
+
+t.test("the way is changed by an apply, there and back", slow(), async (t) => {
+  const { run, app, service, stream, bucket, configure, aws, tokens } = await openDeployed(t, {});
+  const person = await signedIn(t, service);
+  await run(["deploy"], person);
+  configure({ delivery: "firehose" });
+  const planned = await run(["stack", "plan"], NOBODY);
+  for (const about of ["stream to the log service", "subscription of the log", "bucket for entries"]) {
+    t.match(planned.stdout, about);
+  }
+  const refused = await app.tool(["stack", "apply"], NOBODY);
+  t.same(
+    [refused.code, refused.stderr.replace(/^.*?(?=error: there)/s, "")],
+    [
+      1,
+      `error: there is no token of hello for Firehose at ${service.running.url}, and nobody is signed in there who could make one\n` +
+        `  tool team login --email <address> --url ${service.running.url}, then tool stack apply; CI uses that token then\n`,
+    ],
+  );
+  await run(["stack", "apply"], person);
+  t.equal((await tokens()).length, 2);
+  t.ok(stream());
+  const deployed = await run(["deploy"], NOBODY);
+  t.match(deployed.stderr, /^staging is deployed/m);
+  const group = aws.state.service("logs").groups.get("/aws/lambda/hello");
+  t.equal(group?.retentionInDays, 30, "the log is as it was");
+
+  configure({ delivery: "runtime" });
+  await run(["deploy"], person);
+  const back = await run(["stack", "apply"], NOBODY);
+  t.match(back.stderr, /removed bucket hello-logfailures-/);
+  t.same([stream(), bucket()], [undefined, undefined]);
+  t.equal((await run(["stack", "plan"], NOBODY)).stdout, "nothing to do: the stack matches tool.json\n");
+});
+
+t.test("a first deploy without a token leaves the stream to an apply, and says so", slow(), async (t) => {
+  const { run, service, stream } = await openDeployed(t, { delivery: "firehose" });
+  const { url } = service.running;
+  const deployed = await run(["deploy"], NOBODY);
+  t.match(
+    deployed.stderr,
+    `entries go to CloudWatch alone: there is no token of hello for Firehose at ${url}, and nobody is signed in there who could make one\n` +
+      `  tool team login --email <address> --url ${url}, then tool stack apply; CI uses that token then\n`,
+  );
+  t.equal(stream(), undefined);
+  const planned = await run(["stack", "plan"], NOBODY);
+  t.match(planned.stdout, "stream to the log service");
+  await run(["stack", "apply"], await signedIn(t, service));
+  t.ok(stream());
+});
+
+/** The stack alone, without an app. */
+async function openStackOnly(t: Test) {
+  const aws = await startAws(t);
+  const cloud = openCloud({ env: aws.env, clock: systemClock, region: aws.region, sandbox: undefined });
+  const notes: string[] = [];
+  const watched = {
+    signal: new AbortController().signal,
+    report: (event: { kind: string; text?: string }) => void (event.kind === "note" && notes.push(event.text ?? "")),
+  };
+  const input = (config: object) => ({
+    name: "app",
+    config: { name: "app", ...config } as Config,
+    region: aws.region,
+    accountId: aws.accountId,
+  });
+  const logs = aws.state.service("logs");
+  return {
+    aws,
+    logs,
+    notes,
+    apply: (config: object, key = "lgs_1") =>
+      applyStack(cloud, input(config), { confirm: async () => true, streamKey: async () => key }, watched),
+    plan: (config: object) => planStack(cloud, input(config), watched),
+    remove: () => removeAll(cloud, "app", { logs: false, env: false }, watched),
+    stream: () => [...logs.streams.streams.values()][0],
+    bucket: () => [...aws.state.service("s3").buckets.values()].find(({ name }) => name.includes("-logfailures-")),
+  };
+}
+
+t.test("an apply makes the log before its subscription, and changes what tool.json says otherwise", async (t) => {
+  const { plan, apply, stream, logs, bucket, remove, aws } = await openStackOnly(t);
+  await apply(FIREHOSE);
+  t.equal(logs.groups.get("/aws/lambda/app")?.retentionInDays, 30);
+  t.match(stream(), {
+    destination: {
+      url: "https://logs.example.com/integrations/cloudwatch",
+      accessKey: "lgs_1",
+      attributes: { project: "shop" },
+    },
+  });
+  t.match(bucket()?.lifecycle, { Rules: [{ Expiration: { Days: 30 } }] });
+
+  const moved = { logs: { ...FIREHOSE.logs, service: "https://logs.example.org", retention: "forever" } };
+  const { changes } = await plan(moved);
+  t.same(
+    changes.flatMap(({ about, properties }) =>
+      properties.map(({ path, before, after }) => [about, path, before, after]),
+    ),
+    [
+      [
+        "bucket for entries that could not be delivered",
+        "LifecycleConfiguration",
+        '{"Rules":[{"Id":"tool","Status":"Enabled","ExpirationInDays":30}]}',
+        undefined,
+      ],
+      [
+        "stream to the log service",
+        "HttpEndpointDestinationConfiguration.EndpointConfiguration.Url",
+        '"https://logs.example.com/integrations/cloudwatch"',
+        '"https://logs.example.org/integrations/cloudwatch"',
+      ],
+    ],
+  );
+  t.same(
+    changes.filter(({ needsConfirmation, replaced }) => needsConfirmation || replaced !== "no"),
+    [],
+  );
+  await apply(moved, "lgs_2");
+  t.match(stream()?.destination, { url: "https://logs.example.org/integrations/cloudwatch", accessKey: "lgs_2" });
+
+  const { removed, left } = await remove();
+  t.match(
+    removed.map(({ kind }) => kind),
+    ["stack", "bucket"],
+  );
+  t.same([left.map(({ kind }) => kind), stream(), bucket()], [["log group"], undefined, undefined]);
+  t.equal(aws.state.service("iam").roles.size, 0, "its roles are gone");
+});
+
+t.test("what cannot be made is explained, and nothing is left of it", { buffered: true }, async (t) => {
+  const ANN = "User: arn:aws:iam::123456789012:user/ann is not authorized to perform:";
+  const rows: [name: string, on: string, reason: string, expected: { code: string; hint: RegExp }][] = [
+    [
+      "a stream without the permission",
+      "LogStream",
+      `${ANN} firehose:CreateDeliveryStream on resource: arn:aws:firehose:eu-west-1:123456789012:deliverystream/app-LogStream-x`,
+      { code: "access/denied", hint: /tool stack policy --firehose prints what Firehose needs/ },
+    ],
+    [
+      "a role that may not be passed",
+      "LogSubscription",
+      `${ANN} iam:PassRole on resource: arn:aws:iam::123456789012:role/app-LogSubscriptionRole-x`,
+      { code: "access/denied", hint: /tool stack policy --firehose prints/ },
+    ],
+    [
+      "a role, which is of the first policy",
+      "LogStreamRole",
+      `${ANN} iam:CreateRole on resource: arn:aws:iam::123456789012:role/app-LogStreamRole-x`,
+      { code: "access/denied", hint: /tool stack policy prints all that is needed/ },
+    ],
+    [
+      "a bucket of a name that others have",
+      "LogFailures",
+      "app-logfailures-x already exists",
+      { code: "stack/exists", hint: /made by hand or by another tool/ },
+    ],
+  ];
+  for (const [name, logicalId, reason, { code, hint }] of rows) {
+    const { aws, apply, bucket, stream } = await openStackOnly(t);
+    aws.state.service("cloudformation").fail({ logicalId, on: "create", reason });
+    await t.rejects(apply(FIREHOSE), { code, hint }, name);
+    t.same([bucket(), stream()], [undefined, undefined], name);
+  }
+});
+
+t.test("a log with two subscriptions already takes no other", async (t) => {
+  const { apply, logs, stream, bucket } = await openStackOnly(t);
+  logs.operations.CreateLogGroup({ logGroupName: "/aws/lambda/app" });
+  const streamArn = "arn:aws:firehose:eu-west-1:123456789012:deliverystream/other";
+  const destination = { url: "https://other.example.com", accessKey: "", attributes: {}, bucket: "" };
+  const settings = { isCompressed: false, bufferSeconds: 60, retrySeconds: 0 };
+  logs.streams.putStream({
+    name: "other",
+    arn: streamArn,
+    app: undefined,
+    destination: { ...destination, ...settings },
+  });
+  for (const name of ["a", "b"])
+    logs.streams.putSubscription({ group: "/aws/lambda/app", name, pattern: "", streamArn });
+  await t.rejects(apply(FIREHOSE), {
+    code: "stack/subscriptions",
+    message: "cannot create subscription of the log: Resource limit exceeded",
+    hint: /two subscriptions/,
+  });
+  t.same([stream()?.name, bucket()], ["other", undefined]);
+});
+
+t.test("a stream to an address that Firehose does not take is refused as the account would", async (t) => {
+  const rows = ["http://logs.example.com", "https://logs.example.com:5000"];
+  for (const service of rows) {
+    const { apply } = await openStackOnly(t);
+    await t.rejects(
+      apply({ logs: { ...FIREHOSE.logs, service } }),
+      { message: /is not a valid HTTPS endpoint/ },
+      service,
+    );
+  }
+});
