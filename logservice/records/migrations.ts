@@ -10,6 +10,7 @@ import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
 import { APP_TOKENS } from "./app-tokens-migration.ts";
+import { MANAGED } from "./managed-migration.ts";
 import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
@@ -174,4 +175,5 @@ const LATER = {
   // Kysely runs them in the order of their names.
   "2027-01-subscriptions": SUBSCRIPTIONS,
   "2027-02-app-tokens": APP_TOKENS,
+  "2027-03-managed": MANAGED,
 } satisfies Record<string, Migration>;
