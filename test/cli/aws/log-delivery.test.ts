@@ -1,8 +1,6 @@
 // Entries of a deployed app in the log service of tool.json: the real command, the stand-in of the cloud, and the real service.
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
-import { tmpdir } from "node:os";
 import { join } from "node:path";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { SSM } from "@aws-sdk/client-ssm";
@@ -10,22 +8,9 @@ import t, { type Test } from "tap";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
+import { signedIn } from "../../support/signed-in.ts";
 import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
-
-/** A machine on which a person is signed in to the service. */
-async function signedIn(t: Test, service: TestService, role: "admin" | "member" = "admin") {
-  const folder = mkdtempSync(join(tmpdir(), "tool-logs-"));
-  t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const email = `${role}@example.com`;
-  const token = await service.person(email, role);
-  const { json } = await service.call("get_account", {}, token);
-  const { team_id: team } = json.account;
-  mkdirSync(join(folder, "tool"), { mode: 0o700 });
-  const teams = { [team]: { team, email, url: service.running.url, token } };
-  writeFileSync(join(folder, "tool/config.json"), JSON.stringify({ team, teams }), { mode: 0o600 });
-  return { XDG_CONFIG_HOME: folder };
-}
 
 const NOBODY = { XDG_CONFIG_HOME: "/nonexistent" };
 const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2050-01-01T00:00:00Z" };

@@ -1,4 +1,4 @@
-// What the tool.json of an app holds is changed only by requests that name the app.
+// Records that an app manages are changed only by requests that name the app.
 import t from "tap";
 import { startTestService } from "../../support/service.ts";
 
