@@ -17,9 +17,8 @@ import type { Directory } from "../schema/index.ts";
 import { memberOf, type Node, type StringNode } from "../schema/json.ts";
 import { rpcClient } from "../schema/rpc-client.ts";
 import type { Context } from "./context.ts";
-import { TeamError } from "./team/error.ts";
-import { readOrigin } from "./team/origin.ts";
-import { tokenForService } from "./team/token-for-service.ts";
+import type { TeamError } from "./team/error.ts";
+import { tokenOfOrigin } from "./team/token-for-service.ts";
 import { userAgent } from "./user-agent.ts";
 
 const DAY_MS = 86_400_000;
@@ -53,20 +52,6 @@ export async function serviceTraffic(
   const path = `/t/${encodeURIComponent(team ?? "")}/p/${encodeURIComponent(project)}/events`;
   const page = team === undefined ? undefined : `${new URL(service).origin}${path}`;
   return trafficIn({ rules, stages, fields }, { days, nowMs, page });
-}
-
-/**
- * The token for an address that a file names: that of whoever is signed in at this very origin. TOOL_LOGS_TOKEN is for the origin
- * that TOOL_LOGS_URL names, and for no address of a file else.
- */
-function tokenOfOrigin(context: Context, service: string) {
-  const origin = readOrigin(service);
-  if (!origin.ok) throw new TeamError(origin.problems[0].message, origin.problems[0].hint ?? "");
-  const { io } = context;
-  const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: own, ...env } = io.env;
-  const isFor = own !== undefined && URL.canParse(url) && new URL(url).origin === origin.value;
-  const ofOrigin = { ...env, ...(isFor && { TOOL_LOGS_TOKEN: own }) };
-  return tokenForService({ ...context, io: { ...io, env: ofOrigin } }, origin.value);
 }
 
 interface WarningsRequest {

@@ -586,6 +586,7 @@ export const TABLE = {
     summary: "Make a token for CI and print the value of TOOL_CONFIG for it",
     flags: {
       "--name <name>": "Where it is used (default: ci and the date)",
+      "--apply": "Let it run tool stack apply: it may change searches, alerts and notifications",
       "-c, --copy": "Copy it to the clipboard instead",
     },
     examples: ["team ci --copy", "$ tool team ci --name github | gh secret set TOOL_CONFIG"],

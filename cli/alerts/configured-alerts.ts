@@ -1,6 +1,6 @@
 import { type Config, type LogAlert, type LogNotification, logParts } from "../../schema/index.ts";
 import { parseByLines, plainValue } from "../../schema/json.ts";
-import { readConfigFile } from "../config-file.ts";
+import { type ConfigFile, readConfigFile } from "../config-file.ts";
 import type { Context } from "../context.ts";
 import { diskDirectory } from "../project/directory.ts";
 
@@ -14,7 +14,11 @@ export interface LogsAsCode {
 
 /** Reads tool.json with the files that it includes. Errors in any of them are printed, and end the command. */
 export async function readLogsAsCode(context: Context): Promise<LogsAsCode> {
-  const { config, text } = await readConfigFile(context);
+  return logsAsCode(context, await readConfigFile(context));
+}
+
+/** The same of a tool.json that was read. */
+export function logsAsCode(context: Context, { config, text }: ConfigFile): LogsAsCode {
   const parts = logParts(parseByLines(text).root, diskDirectory(context.directory)).map(
     (part) => (plainValue(parseByLines(part.text).root!) as Pick<Config, "logs">).logs,
   );

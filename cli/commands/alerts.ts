@@ -10,8 +10,8 @@ import {
   type ReplayRange,
   RpcError,
 } from "../../logservice/preview-entries.ts";
+import { asConfig } from "../../schema/as-config.ts";
 import type { LogAlert } from "../../schema/index.ts";
-import { asConfig } from "../alerts/as-config.ts";
 import { readLogsAsCode } from "../alerts/configured-alerts.ts";
 import { allEntries, readEntries } from "../alerts/read-entries.ts";
 import { alertInput } from "../alerts/records.ts";

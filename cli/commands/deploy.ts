@@ -68,9 +68,9 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
-    const remark = logs.remark();
-    if (remark !== undefined) await context.say(remark);
-    const remarks = [...warnings, ...result.remarks, ...notes, ...(remark === undefined ? [] : [remark])];
+    const ofLogs = [logs.remark(), await logs.difference()].flatMap((remark) => remark ?? []);
+    for (const remark of ofLogs) await context.say(remark);
+    const remarks = [...warnings, ...result.remarks, ...notes, ...ofLogs];
     await printResult(context, { ...result, remarks }, artifact, took);
     return code;
   });
@@ -182,12 +182,14 @@ interface OpenedDelivery {
   remark(): string | undefined;
   /** Ends tokens that the deploy has replaced. */
   endRetired(): Promise<void>;
+  /** Says that the service has other searches, alerts or notifications than tool.json, if that is known. */
+  difference(): Promise<string | undefined>;
 }
 
 /** Finds the token for the log service of tool.json. The sandbox gives its functions that of the service that runs here. */
 async function openDelivery({ context, project }: Work, watched: Watched): Promise<OpenedDelivery> {
   const { config, resolved, stage, sandbox } = project;
-  const none = { delivery: undefined, endRetired: async () => {} };
+  const none = { delivery: undefined, endRetired: async () => {}, difference: async () => undefined };
   if (sandbox !== undefined) {
     const { joinLogService } = await import("../service/sandbox-delivery.ts");
     const page = await joinLogService(context, { config, stage, signal: watched.signal });
@@ -212,7 +214,9 @@ async function openDelivery({ context, project }: Work, watched: Watched): Promi
   const end = async () => {
     if (token !== undefined) await endRetired(context, request, token);
   };
-  return { delivery, remark: () => remark, endRetired: end };
+  const { serviceDifference } = await import("../alerts/service-difference.ts");
+  const difference = () => serviceDifference(context, { config, signal: watched.signal });
+  return { delivery, remark: () => remark, endRetired: end, difference };
 }
 
 function commitVariable(commit: Commit | undefined): Record<string, string> {

@@ -1,10 +1,12 @@
 import type { Config } from "../../schema/index.ts";
+import type { ServicePlan } from "../alerts/service-plan.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
-import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack } from "../open-platform.ts";
+import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openVariables } from "../open-platform.ts";
 import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
+import { renderServicePlan, servicePlanDocument } from "../output/service-plan-text.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
 import { KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
@@ -12,6 +14,14 @@ import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
+import {
+  type AppliedPlan,
+  appliedDocument,
+  applyPlan,
+  confirmRemovals,
+  sayApplied,
+  sayProblem,
+} from "../service/apply-plan.ts";
 import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */
@@ -28,21 +38,31 @@ export function status(context: Context, options: Options<"stack">): Promise<num
 
 /** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context, options: Options<"stack plan">): Promise<number> {
-  return withStack(context, { ...options, appliesPro: true }, async ({ stack, watch, sandbox }) => {
-    const stackPlan = await stack.plan(watch);
-    if (context.format === "json") await context.print(toJson(stackPlan));
+  return withStack(context, { ...options, appliesPro: true }, async ({ stack, watch, sandbox, planLogs }) => {
+    const [stackPlan, logs] = [await stack.plan(watch), await planLogs()];
+    if (context.format === "json") await context.print(toJson({ ...stackPlan, logs: servicePlanDocument(logs) }));
     else {
       await context.print(renderPlan(stackPlan, context.io.stdout, sandbox));
-      if (hasWork(stackPlan)) await context.say("\ntool stack apply does that");
+      const text = logs === undefined ? "" : renderServicePlan(logs, context.io.stdout);
+      if (text !== "") await context.print(`\n${text}`);
+      const isReady = logs?.problem === undefined && (logs?.changes.length ?? 0) > 0;
+      if (hasWork(stackPlan) || isReady) await context.say("\ntool stack apply does that");
     }
-    return EXIT.ok;
+    return sayProblem(context, logs?.problem);
   });
 }
 
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   const opens = { ...options, deploys: true, appliesPro: true };
-  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox, streamKey }) => {
+  return withStack(context, opens, async (opened) => {
+    const { stack, name, progress, watch, sandbox, streamKey } = opened;
+    // Before anything is changed: its removals are confirmed first, and a problem there holds up nothing of the stack.
+    const logs = await opened.planLogs();
+    const ask = (question: string) => confirmed(context, `${question}. Type ${name} to continue: `, name);
+    if (!options.yes && !(await confirmRemovals(context, logs, isAsking(context) ? ask : undefined))) {
+      return context.fail("nothing was changed");
+    }
     let isRefused = false;
     let loss = "";
     const confirm = async (stackPlan: StackPlan) => {
@@ -53,15 +73,17 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
       loss = lossOf(changes);
       isRefused = !isAsking(context);
       if (isRefused) return false;
-      return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
+      return ask(`This ${loss}`);
     };
     const result = await stack.apply({ confirm, streamKey }, watch);
     progress.end();
-    if (context.format === "json") await context.print(toJson(result));
+    const isCancelled = result.outcome === "cancelled";
+    const applied = isCancelled ? { plan: logs, done: [], problem: undefined } : await opened.applyLogs(logs);
+    if (context.format === "json") await context.print(toJson({ ...result, logs: appliedDocument(applied) }));
     if (isRefused) {
       return context.misuse(`this ${loss}, and there is no terminal to confirm it`, "write --yes to agree");
     }
-    if (result.outcome === "cancelled") {
+    if (isCancelled) {
       await context.say("nothing was changed");
       return EXIT.failed;
     }
@@ -70,7 +92,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
         await context.print("nothing to do: the stack matches tool.json");
       } else await context.print(renderStatus(result.status!, context.io.stdout, sandbox));
     }
-    return EXIT.ok;
+    return sayApplied(context, applied);
   });
 }
 
@@ -233,6 +255,9 @@ interface Opened {
   openTokens(): Promise<LogTokens>;
   /** The token of the stream to the log service. */
   streamKey(): Promise<string>;
+  /** Compares the app's log service with tool.json; undefined if the app has nothing to do with one. */
+  planLogs(): Promise<ServicePlan | undefined>;
+  applyLogs(plan: ServicePlan | undefined): Promise<AppliedPlan>;
 }
 
 /** Opens the stack of the project and runs a command on it. */
@@ -241,7 +266,8 @@ async function withStack(
   options: { readonly sandbox: boolean; readonly deploys?: boolean; readonly appliesPro?: boolean },
   run: (opened: Opened) => Promise<number>,
 ): Promise<number> {
-  const { config } = await readConfigFile(context, { appliesPro: options.appliesPro === true });
+  const file = await readConfigFile(context, { appliesPro: options.appliesPro === true });
+  const { config } = file;
   const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);
   let hasBegun = false;
@@ -249,8 +275,13 @@ async function withStack(
     hasBegun ||= event.kind === "resource";
     progress.report(event);
   };
+  let done = 0;
   const interrupted = () =>
-    hasBegun ? "interrupted: the stack operation continues; tool stack status shows its progress" : "interrupted";
+    done > 0
+      ? `interrupted: ${done} of the changes to the log service were made; tool stack apply continues from there`
+      : hasBegun
+        ? "interrupted: the stack operation continues; tool stack status shows its progress"
+        : "interrupted";
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {
     const { deploys = false } = options;
     const sandbox = await openSandbox(context, options.sandbox, { app: config.name, deploys });
@@ -269,9 +300,18 @@ async function withStack(
       const watched = { signal, report: () => {} };
       return requireStreamKey(context, { config, tokens: await openTokens(), watched });
     };
+    const planLogs = async () => {
+      const { planService } = await import("../alerts/service-plan.ts");
+      return planService(context, { file, sandbox, openVariables: () => openVariables(target), signal });
+    };
+    const applyLogs: Opened["applyLogs"] = (plan) =>
+      applyPlan(plan, signal, ({ length }) => {
+        done = length;
+      });
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
     return run({
       ...{ stack, name: resolved.name, place, sandbox, progress, config, openTokens, endTokens, streamKey },
+      ...{ planLogs, applyLogs },
       watch: { signal, report },
     });
   });

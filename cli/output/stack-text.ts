@@ -239,7 +239,7 @@ function wrap(text: string, width: number): string[] {
   return lines;
 }
 
-function clip(line: string, columns: number): string {
+export function clip(line: string, columns: number): string {
   return visible(line) <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
@@ -259,7 +259,7 @@ const wordsOf = (state: string) => state.toLowerCase().replaceAll("_", " ");
 
 const visible = (text: string) => text.replace(/\u001b\[\d+m/g, "").length;
 
-function painters({ color }: TextOptions) {
+export function painters({ color }: TextOptions) {
   const paint = (code: number) => (text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   return { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), yellow: paint(33) };
 }

@@ -22,8 +22,8 @@ export async function joinLogService(
   // Firehose sends what all stages log.
   const stage = usesFirehose(config) ? ALL_OF_APP : request.stage;
   const folder = SandboxFolder.of(context.io.env);
-  const here = folder.logService();
-  if (here === undefined || !isLoopback(new URL(here.url).hostname)) return undefined;
+  const here = logServiceHere(context.io.env);
+  if (here === undefined) return undefined;
   const project = projectIdOf(app)!;
   const client = (token: string): AccountClient =>
     accountClient({ url: here.url, token, signIn: "npm start", signal, clock: context.io.clock });
@@ -44,6 +44,12 @@ export async function joinLogService(
     if (error instanceof TeamError) return undefined;
     throw error;
   }
+}
+
+/** The log service of `npm start` as its file says; it may be that of one which was killed. */
+export function logServiceHere(env: Context["io"]["env"]): LogServiceHere | undefined {
+  const here = SandboxFolder.of(env).logService();
+  return here === undefined || !isLoopback(new URL(here.url).hostname) ? undefined : here;
 }
 
 /** Whether the service knows a token: it may have been begun anew. */

@@ -9,11 +9,15 @@ import { forCurrentTeam } from "./team-command.ts";
 import { type Credential, isToken, NO_TEAMS, printTeamConfig, withCredential } from "./team-config.ts";
 
 /** `tool team ci`: makes a CI token and prints the value of TOOL_CONFIG that holds it, which is shown only here. */
-export function make(context: Context, { name: written, copy }: Options<"team ci">): Promise<number> {
-  const name = written ?? `ci ${new Date(context.io.nowMs()).toISOString().slice(0, 10)}`;
+export function make(context: Context, { name: written, apply: applies, copy }: Options<"team ci">): Promise<number> {
+  const name = written ?? `ci ${applies ? "apply " : ""}${new Date(context.io.nowMs()).toISOString().slice(0, 10)}`;
   return forCurrentTeam(context, async (client, { team, email, url }) => {
     if (copy && !(await hasClipboard(context.io))) return withoutClipboard(context);
-    const { id, token, expires_at } = await client.call("add_ci_token", { name }, { misread: MISREAD });
+    const { id, token, expires_at } = await client.call(
+      "add_ci_token",
+      { name, ...(applies && { applies }) },
+      { misread: MISREAD },
+    );
     if (!isToken(token)) throw notUnderstood(url, MISREAD);
     const value = toolConfigOf({ team, email, url, token });
     if (copy && !(await copyToClipboard(context.io, value))) {
@@ -26,8 +30,9 @@ export function make(context: Context, { name: written, copy }: Options<"team ci
       return EXIT.ok;
     }
     const until = dayOf(expires_at);
+    const also = applies ? ", and applies searches, alerts and notifications of tool.json," : "";
     await context.say(
-      `the CI token ${visible(id)} (${name}) of ${team} reads projects and writes events until ${until}`,
+      `the CI token ${visible(id)} (${name}) of ${team} reads projects and writes events${also} until ${until}`,
     );
     await context.say(`  tool team ci rm ${visible(id)} revokes it`);
     await context.say(copy ? "the value of TOOL_CONFIG is copied" : "keep this as the secret TOOL_CONFIG of CI:");
@@ -55,13 +60,14 @@ export function ls(context: Context): Promise<number> {
   return forCurrentTeam(context, async (client) => {
     const { tokens } = await client.call("get_ci_tokens", {});
     if (context.format === "json") {
-      const rows = tokens.map(({ id, name, created_at, created_by, last_used_at, expires_at }) => ({
+      const rows = tokens.map(({ id, name, created_at, created_by, last_used_at, expires_at, applies = false }) => ({
         id,
         name,
         createdAt: created_at,
         createdBy: created_by,
         lastUsedAt: last_used_at,
         expiresAt: expires_at,
+        applies,
       }));
       await context.print(JSON.stringify({ tokens: rows }, null, 2));
       return EXIT.ok;

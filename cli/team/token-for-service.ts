@@ -2,6 +2,7 @@ import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Context } from "../context.ts";
 import { readCredentials, remedyOf, TOOL_CONFIG_REMEDY } from "./credentials.ts";
 import { TeamError } from "./error.ts";
+import { readOrigin } from "./origin.ts";
 
 /** A token for a service, and what to do if the service refuses it. */
 export interface ServiceToken {
@@ -47,6 +48,20 @@ export function tokenForService(context: Context, url: string): ServiceToken {
       "or set TOOL_LOGS_TOKEN; tool service token add makes one",
     ].join("\n"),
   );
+}
+
+/**
+ * The token for an address that a file names: that of whoever is signed in at this very origin. TOOL_LOGS_TOKEN is for the origin
+ * that TOOL_LOGS_URL names, and for no address of a file else. Throws a TeamError if there is none.
+ */
+export function tokenOfOrigin(context: Context, service: string): ServiceToken {
+  const origin = readOrigin(service);
+  if (!origin.ok) throw new TeamError(origin.problems[0].message, origin.problems[0].hint ?? "");
+  const { io } = context;
+  const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: own, ...env } = io.env;
+  const isFor = own !== undefined && URL.canParse(url) && new URL(url).origin === origin.value;
+  const ofOrigin = { ...env, ...(isFor && { TOOL_LOGS_TOKEN: own }) };
+  return tokenForService({ ...context, io: { ...io, env: ofOrigin } }, origin.value);
 }
 
 /** Whether two origins are names of this machine with the same port: often the same service, but not certainly. */

@@ -182,7 +182,7 @@ function rowOf(alert: AlertInput) {
     operator,
     notification_id,
   } = alert;
-  const { limit = 10, interval = 5, muted = false, recover = 1, repeat = 0 } = alert;
+  const { limit = 10, interval = 5, muted = false, recover = 1, repeat = 0, managed_by = "" } = alert;
   return {
     project_id,
     name,
@@ -199,5 +199,6 @@ function rowOf(alert: AlertInput) {
     for: alert.for ?? 1,
     recover,
     repeat,
+    managed_by,
   };
 }

@@ -11,6 +11,7 @@ import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
 import { APP_TOKENS } from "./app-tokens-migration.ts";
 import { LATE_EVENTS } from "./late-events-migration.ts";
+import { MANAGED } from "./managed-migration.ts";
 import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
@@ -176,4 +177,5 @@ const LATER = {
   "2027-01-subscriptions": SUBSCRIPTIONS,
   "2027-02-app-tokens": APP_TOKENS,
   "2027-03-late-events": LATE_EVENTS,
+  "2027-04-managed": MANAGED,
 } satisfies Record<string, Migration>;

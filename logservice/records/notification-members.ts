@@ -31,6 +31,6 @@ export const ADDRESSES: readonly NeededOf<"address">[] = all.flatMap(({ holds, n
 export const hasRecipients = (type: NotificationType): type is RecipientType => MEMBERS[type].holds === "recipients";
 
 /** Every member of a notification is one of all notifications, or of the table; another one does not compile. */
-type OfEveryType = "id" | "project_id" | "type" | "name";
+type OfEveryType = "id" | "project_id" | "type" | "name" | "managed_by" | "secret_hash";
 type OfTheTable = Members[NotificationType]["needed"] | Members["slack"]["optional"];
 true satisfies Exclude<keyof NotificationInput, OfEveryType | OfTheTable> extends never ? true : never;

@@ -110,6 +110,7 @@ function opened(row: NotificationRow, name: SecretMember, seal: Seal): string | 
 
 function rowOf(notification: NotificationInput, id: string, seal: Seal) {
   const { project_id, type, name, email_addresses = [], sms_numbers = [], slack_channel = "" } = notification;
+  const { managed_by = "", secret_hash = "" } = notification;
   const sealed = SECRETS.map((name) => [name, seal.close(notification[name] ?? "", `${id}.${name}`)]);
   return {
     project_id,
@@ -118,6 +119,8 @@ function rowOf(notification: NotificationInput, id: string, seal: Seal) {
     email_addresses: JSON.stringify(email_addresses),
     sms_numbers: JSON.stringify(sms_numbers),
     slack_channel,
+    managed_by,
+    secret_hash,
     ...(Object.fromEntries(sealed) as Record<SecretMember, string>),
   };
 }

@@ -34,18 +34,23 @@ export async function getSearch(db: Db, project: ProjectKey, id: string): Promis
 
 export async function addSearch(db: Db, team_id: string, search: SearchInput, now: string): Promise<string> {
   const id = newId();
-  const { project_id, name, query } = search;
+  const { project_id, name, query, managed_by = "" } = search;
   await db
     .insertInto("searches")
-    .values({ id, team_id, project_id, name, query, created_at: now, updated_at: now })
+    .values({ id, team_id, project_id, name, query, managed_by, created_at: now, updated_at: now })
     .execute();
   return id;
 }
 
-export async function updateSearch(db: Db, id: string, { name, query }: SearchInput, now: string): Promise<void> {
+export async function updateSearch(
+  db: Db,
+  id: string,
+  { name, query, managed_by = "" }: SearchInput,
+  now: string,
+): Promise<void> {
   await db
     .updateTable("searches")
-    .set({ name, query, updated_at: changedAt(now) })
+    .set({ name, query, managed_by, updated_at: changedAt(now) })
     .where("id", "=", id)
     .execute();
 }

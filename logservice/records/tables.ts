@@ -89,6 +89,8 @@ export interface AlertRow extends Changed, OfProject {
   failing_episode_id: string;
   /** When it was evaluated last, or "". */
   evaluated_at: string;
+  /** The app whose tool.json it is in; "" if people made it. */
+  managed_by: string;
 }
 
 /** Where an alert is for one group of its query; there is no row for a group that is well. */
@@ -192,12 +194,18 @@ export interface NotificationRow extends Changed, OfProject {
   webhook_secrets: string;
   /** JSON of how far the confirmation of each number is: see number-states.ts. */
   number_states: string;
+  /** As that of an alert. */
+  managed_by: string;
+  /** The hash by which the app that manages it recognises its secret. */
+  secret_hash: string;
 }
 
 export interface SearchRow extends Changed, OfProject {
   id: string;
   name: string;
   query: string;
+  /** As that of an alert. */
+  managed_by: string;
 }
 
 export interface TokenRow {

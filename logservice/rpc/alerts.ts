@@ -10,6 +10,7 @@ import { previewAlert } from "../alerts/preview.ts";
 import { addAlert, getAlert, listAlerts, removeAlert, updateAlert } from "../alerts/stored-alerts.ts";
 import { testMessage } from "../alerts/test-message.ts";
 import { RpcError } from "../error.ts";
+import { refuseClaimed, refuseUnmanaging } from "../records/managed.ts";
 import { getNotification } from "../records/notifications.ts";
 import { eventsKeyOf, getProject } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
@@ -45,6 +46,7 @@ export const alerts: Handlers<
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       await refuseMore(db, call.grant.team, "alerts", service.teamLimits);
       await check(db, call, alert);
+      await refuseClaimed(db, "alerts", projectOf(call, alert.project_id), alert);
       const added = await addAlert(db, call.grant.team, alert, now);
       firstEvaluatedAt = added.first_evaluated_at;
       return { projectId: alert.project_id, targetId: added.id, detail: alert.name };
@@ -55,11 +57,14 @@ export const alerts: Handlers<
 
   async update_alert(service, { alert: change }, call) {
     await changeRecords(service, call, async (db, now) => {
-      const before = await getAlert(db, projectOf(call, change.project_id), change.id);
+      const project = projectOf(call, change.project_id);
+      const before = await getAlert(db, project, change.id);
+      refuseUnmanaging("alerts", before, change.managed_by, { releases: true });
       const alert = readChanged("AlertInput", "alert", before, change);
       if (alert.kind !== before.kind)
         throw new RpcError("invalid", "alert.kind: never changes: add another alert, and remove this one");
       await check(db, call, alert);
+      await refuseClaimed(db, "alerts", project, { ...alert, id: change.id });
       await updateAlert(db, before, alert, now);
       return { projectId: change.project_id, targetId: change.id, detail: alert.name };
     });
@@ -68,12 +73,13 @@ export const alerts: Handlers<
     return undefined;
   },
 
-  async remove_alert(service, { project_id, alert_id }, call) {
+  async remove_alert(service, { project_id, alert_id, managed_by }, call) {
     await changeRecords(service, call, async (db, now) => {
-      const { name, kind } = await getAlert(db, projectOf(call, project_id), alert_id);
-      await requireMayHave(db, call, kind);
+      const alert = await getAlert(db, projectOf(call, project_id), alert_id);
+      await requireMayHave(db, call, alert.kind);
+      refuseUnmanaging("alerts", alert, managed_by, { releases: false });
       await removeAlert(db, alert_id, now);
-      return { projectId: project_id, targetId: alert_id, detail: name };
+      return { projectId: project_id, targetId: alert_id, detail: alert.name };
     });
     service.deliveries.kick();
     return undefined;

@@ -5,6 +5,7 @@ import { RpcError } from "../error.ts";
 import { readEmailAddress } from "../mail/address.ts";
 import { rotateWebhookSecret } from "../notify/webhook-secrets.ts";
 import { makeDue } from "../records/deliveries.ts";
+import { refuseClaimed, refuseUnmanaging } from "../records/managed.ts";
 import { ADDRESSES, MEMBERS } from "../records/notification-members.ts";
 import {
   addNotification,
@@ -51,7 +52,9 @@ export const notifications: Handlers<
       check(notification);
       refuseUnreachable(service, notification);
       await refuseStrangers(service, db, call, notification);
-      await getProject(db, projectOf(call, notification.project_id));
+      const project = projectOf(call, notification.project_id);
+      await getProject(db, project);
+      await refuseClaimed(db, "notifications", project, notification);
       await refuseMore(db, call.grant.team, "notifications", service.teamLimits);
       const { seal } = service.records;
       const id = await addNotification({ db, seal }, call.grant.team, notification, now);
@@ -66,11 +69,14 @@ export const notifications: Handlers<
     const { seal } = service.records;
     let codes: readonly NumberCode[] = [];
     await changeRecords(service, call, async (db, now) => {
-      const before = await getNotification({ db, seal }, projectOf(call, change.project_id), change.id);
+      const project = projectOf(call, change.project_id);
+      const before = await getNotification({ db, seal }, project, change.id);
+      refuseUnmanaging("notifications", before, change.managed_by, { releases: true });
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
       check(notification, before);
       refuseUnreachable(service, notification, before);
       await refuseStrangers(service, db, call, notification);
+      await refuseClaimed(db, "notifications", project, { ...notification, id: change.id });
       await updateNotification({ db, seal }, change.id, notification, now);
       const old = new Set(numbersOf(before));
       const numbers = numbersOf(notification).filter((number) => !old.has(number));
@@ -84,10 +90,11 @@ export const notifications: Handlers<
     return undefined;
   },
 
-  async remove_notification(service, { project_id, notification_id }, call) {
+  async remove_notification(service, { project_id, notification_id, managed_by }, call) {
     await changeRecords(service, call, async (db) => {
       const { seal } = service.records;
-      const { name } = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
+      const notification = await getNotification({ db, seal }, projectOf(call, project_id), notification_id);
+      refuseUnmanaging("notifications", notification, managed_by, { releases: false });
       const alerts = await alertsUsing(db, notification_id);
       if (alerts.length > 0) {
         const names = alerts.slice(0, 3).map((name) => JSON.stringify(name));
@@ -96,7 +103,7 @@ export const notifications: Handlers<
         throw new RpcError("conflict", `${what} ${names.join(", ")}${more} must be changed or removed first`);
       }
       await removeNotification(db, notification_id);
-      return { projectId: project_id, targetId: notification_id, detail: name };
+      return { projectId: project_id, targetId: notification_id, detail: notification.name };
     });
     return undefined;
   },

@@ -6,10 +6,14 @@ import type { Test } from "tap";
 import type { TestService } from "./service.ts";
 
 /** The variables of its commands. */
-export async function signedIn(t: Test, service: TestService, role: "admin" | "member" = "admin") {
+export async function signedIn(
+  t: Test,
+  service: TestService,
+  role: "admin" | "member" = "admin",
+  email = `${role}@example.com`,
+) {
   const folder = mkdtempSync(join(tmpdir(), "tool-logs-"));
   t.teardown(() => rmSync(folder, { recursive: true, force: true, maxRetries: 5 }));
-  const email = `${role}@example.com`;
   const token = await service.person(email, role);
   const { json } = await service.call("get_account", {}, token);
   const { team_id: team } = json.account;

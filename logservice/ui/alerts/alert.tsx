@@ -7,6 +7,7 @@ import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
 import { usePages } from "../data/pages.ts";
 import { LinkedText } from "../kit/linked-text.tsx";
+import { ManagedNote } from "../kit/managed.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
@@ -190,7 +191,8 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
       <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
-      {!mayChange && <p class="note">Your role may not change this alert.</p>}
+      <ManagedNote of={{ kind: "alert", record: alert }} />
+      {!mayChange && alert.managed_by === "" && <p class="note">Your role may not change this alert.</p>}
       <AlertForm
         projectId={projectId}
         id={id}

@@ -5,6 +5,7 @@ import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { ManagedTag } from "../kit/managed.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
@@ -146,7 +147,7 @@ function Row({ alert, episodes, isUndelivered, notification, onMute, mayMute }: 
         <a class="strong" href={pathOf({ kind: "item", team, project, section: "alerts", id: id! })}>
           <Text text={name} />
         </a>{" "}
-        <SeverityTag severity={severity} />
+        <SeverityTag severity={severity} /> <ManagedTag by={alert.managed_by} />
         {kind === "disk" ? (
           <span class="reason">The disk of this service</span>
         ) : (

@@ -6,6 +6,7 @@ import { changedMembers } from "../data/changes.ts";
 import { type Loaded, useLoaded } from "../data/loaded.ts";
 import { go, goFromHere } from "../data/location.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
+import { ManagedNote } from "../kit/managed.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { ProblemNote } from "../kit/problem.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
@@ -97,7 +98,7 @@ function OneNotification({ projectId, id }: { readonly projectId: string; readon
         <>
           <UsedBy projectId={projectId} alerts={alerts} />
           <Deliveries projectId={projectId} of={{ notification_id: id }} />
-          {mayDo("notifications:write") && (
+          {mayDo("notifications:write") && notification.value.value.managed_by === "" && (
             <Remove
               notification={notification.value.value}
               alerts={alerts.value.value ?? (alerts.error.value === undefined ? undefined : [])}
@@ -121,7 +122,8 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
   const [tested, setTested] = useState(false);
   const { project_id, type, name } = notification;
   const id = notification.id!;
-  const mayChange = mayDo("notifications:write");
+  const isManaged = notification.managed_by !== "";
+  const mayChange = mayDo("notifications:write") && !isManaged;
   const isMissing = session.value !== undefined && missingFor(type, session.value) !== undefined;
   const read = async () => {
     const stored = await call("get_notification", { project_id, notification_id: id });
@@ -140,7 +142,8 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
         </h1>
       </header>
       <section class="card">
-        {!mayChange && <p class="hint">Your role may not change notifications.</p>}
+        <ManagedNote of={{ kind: "notification", record: notification }} />
+        {!mayChange && !isManaged && <p class="hint">Your role may not change notifications.</p>}
         <NotificationForm
           first={draftOfNotification(notification)}
           mask={maskOf(notification)}

@@ -3,6 +3,7 @@ import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
+import { ManagedTag } from "../kit/managed.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
 import { Text } from "../kit/text.tsx";
@@ -64,7 +65,8 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
       <td>
         <a class="strong" href={pathOf({ ...path, id: one.id! })}>
           <Text text={one.name} />
-        </a>
+        </a>{" "}
+        <ManagedTag by={one.managed_by} />
       </td>
       <td>
         {NOTIFICATION_KINDS[one.type].text}

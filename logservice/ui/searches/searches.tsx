@@ -7,6 +7,7 @@ import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { FilteredList } from "../kit/filtered.tsx";
+import { CopyAsJson, ManagedTag } from "../kit/managed.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -61,7 +62,8 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                           title={visibleText(search.name)}
                         >
                           <Text text={search.name} />
-                        </a>
+                        </a>{" "}
+                        <ManagedTag by={search.managed_by} />
                       </td>
                       <td class="wide">
                         <QueryCode query={search.query} />
@@ -69,7 +71,12 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       <td class="soft">
                         <Ago at={search.updated_at ?? search.created_at} />
                       </td>
-                      {mayChange && (
+                      {mayChange && search.managed_by !== "" && (
+                        <td class="actions">
+                          <CopyAsJson of={{ kind: "search", record: search }} />
+                        </td>
+                      )}
+                      {mayChange && search.managed_by === "" && (
                         <td class="actions">
                           <RowButton text="Edit" spoken={`Edit ${search.name}`} onPress={() => setChanging(search)} />{" "}
                           <RowButton

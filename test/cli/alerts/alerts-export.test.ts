@@ -2,7 +2,7 @@
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import t from "tap";
-import { asConfig } from "../../../cli/alerts/as-config.ts";
+import { asConfig } from "../../../schema/as-config.ts";
 import { checkConfig } from "../../../schema/index.ts";
 import type { Alert, Notification, Search } from "../../../schema/rpc.generated.ts";
 import { tool } from "../../support/cli.ts";

@@ -139,7 +139,7 @@ t.test("the search over pages", (t) => {
 });
 
 t.test("saved searches", (t) => {
-  const made = { created_at: null, updated_at: null };
+  const made = { created_at: null, updated_at: null, managed_by: "" };
   const searches: Search[] = [
     { ...made, id: "a", project_id: "p", name: "Slow pages", query: "duration > 1s" },
     { ...made, id: "b", project_id: "p", name: "Errors", query: "error | count by path" },

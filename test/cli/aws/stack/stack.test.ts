@@ -46,6 +46,7 @@ t.test("from the first deploy to a domain, and back to nothing", slow(), async (
     outcome: "unchanged",
     plan: { name: "app", region: "eu-west-1", isNew: false, changes: [], certificates: [] },
     status: (await json("stack-status", "stack", "status")).stack,
+    logs: null,
   });
   await run("deploy", "production");
   t.equal((await run("stack", "plan")).stdout, nothing, "a default stage comes with its first deploy");

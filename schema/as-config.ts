@@ -1,7 +1,7 @@
-import { formatDuration } from "../../grammar/units/duration.ts";
-import type { LogAlert, LogNotification } from "../../schema/index.ts";
-import { MEMBERS, type NotificationMembers } from "../../schema/notification-members.ts";
-import type { Alert, Notification, Search } from "../../schema/rpc.generated.ts";
+import { formatDuration } from "../grammar/units/duration.ts";
+import type { LogAlert, LogNotification } from "./config.generated.ts";
+import { MEMBERS, type NotificationMembers } from "./notification-members.ts";
+import type { Alert, Notification, Search } from "./rpc.generated.ts";
 
 /** The records of a project of a log service. */
 export interface LogRecords {

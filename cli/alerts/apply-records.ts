@@ -1,0 +1,168 @@
+// What `tool stack apply` does with a log service: one request for each change, in the order of the plan.
+
+import type { LogRecords } from "../../schema/as-config.ts";
+import type { LogNotification } from "../../schema/index.ts";
+import { MEMBERS, type NotificationMembers } from "../../schema/notification-members.ts";
+import type { NotificationInput } from "../../schema/rpc.generated.ts";
+import { RpcFailure } from "../../schema/rpc-client.ts";
+import type { AccountClient } from "../team/account-client.ts";
+import { TeamError } from "../team/error.ts";
+import type { RecordChange, WantedRecords } from "./plan-records.ts";
+import { alertInput } from "./records.ts";
+import { hashSecret } from "./secret-hash.ts";
+
+/** The values of the secrets that notifications name, by their names. No message may hold one. */
+export type ServiceSecrets = ReadonlyMap<string, string>;
+
+interface ApplyRequest {
+  readonly client: AccountClient;
+  readonly wanted: WantedRecords;
+  readonly there: LogRecords;
+  /** Whether the project has to be made first. */
+  readonly isNewProject: boolean;
+  readonly secrets: ServiceSecrets;
+  /** Called after each change that is made. */
+  readonly onDone: (change: RecordChange) => void;
+}
+
+/** Makes changes one after another. Throws a TeamError for the first one that fails; those before it are made. */
+export async function applyRecords(changes: readonly RecordChange[], request: ApplyRequest): Promise<void> {
+  const { client, wanted, there, isNewProject, onDone } = request;
+  if (changes.length === 0) return;
+  if (isNewProject) await addProject(client, wanted);
+  const ids = new Map(
+    there.notifications.flatMap(({ name, id, managed_by }) => (managed_by === wanted.app ? [[name, id] as const] : [])),
+  );
+  let isFirst = !hasRecords(there);
+  for (const change of changes) {
+    const id = await make(change, request, ids);
+    if (id !== undefined && isFirst) await requireManages(client, change, { project: wanted.project, id });
+    isFirst = false;
+    if (change.kind === "notification" && id !== undefined) ids.set(change.name, id);
+    onDone(change);
+  }
+}
+
+const hasRecords = ({ alerts, notifications, searches }: LogRecords) =>
+  alerts.length + notifications.length + searches.length > 0;
+
+async function addProject(client: AccountClient, { app, project }: WantedRecords): Promise<void> {
+  const forbidden = { message: `the log service has no project ${project}, and you may not make one`, hint: ASK };
+  await client.call("add_project", { project: { id: project, name: app } }, { 403: forbidden });
+}
+
+const ASK = "an admin of the team makes it there, or by their first deploy";
+
+/** Makes one change. Returns the id of what was added. */
+async function make(
+  { action, kind, name, id, properties }: RecordChange,
+  { client, wanted, secrets }: ApplyRequest,
+  notificationIds: ReadonlyMap<string, string>,
+): Promise<string | undefined> {
+  const { app, project } = wanted;
+  const owner = { project_id: project, managed_by: app };
+  const remedies = { 400: MEND, 404: AGAIN, 409: LOOK };
+  if (action === "remove") {
+    // Somebody else, who applies the same file, may have been first.
+    const gone = (error: unknown) => {
+      if (!isGone(error)) throw error;
+    };
+    if (kind === "alert") await client.call("remove_alert", { ...owner, alert_id: id! }, remedies).catch(gone);
+    else if (kind === "search") await client.call("remove_search", { ...owner, search_id: id! }, remedies).catch(gone);
+    else await client.call("remove_notification", { ...owner, notification_id: id! }, remedies).catch(gone);
+    return undefined;
+  }
+  if (kind === "search") {
+    const search = { ...owner, name, query: wanted.queries.get(name)! };
+    if (id === undefined) return (await client.call("add_search", { search }, remedies)).id;
+    await client.call("update_search", { search: { ...search, id } }, remedies);
+    return undefined;
+  }
+  if (kind === "alert") {
+    const one = wanted.alerts.get(name)!;
+    const input = alertInput(name, one, { project, notificationId: notificationIds.get(one.notify)! });
+    if (id === undefined)
+      return (await client.call("add_alert", { alert: { ...input, managed_by: app } }, remedies)).id;
+    const usual = { description: "", limit: 10, muted: false, for: 1, recover: 1, repeat: 0, threshold: 0 };
+    await client.call("update_alert", { alert: { ...usual, ...input, managed_by: app, id } }, remedies);
+    return undefined;
+  }
+  const one = wanted.notifications.get(name)!;
+  const isSecretNew = id === undefined || properties.some(({ isSecret }) => isSecret);
+  const input = { ...owner, name, ...(await notificationMembers(one, secrets, isSecretNew)) };
+  const masked = <T>(answer: Promise<T>) => answer.catch((error: unknown) => Promise.reject(masking(error, secrets)));
+  if (id === undefined) return (await masked(client.call("add_notification", { notification: input }, remedies))).id;
+  await masked(client.call("update_notification", { notification: { ...input, id } }, remedies));
+  return undefined;
+}
+
+const MEND = "change it in tool.json, or its secret with tool env set";
+const LOOK = "tool stack plan shows what differs";
+const AGAIN = "somebody else may be applying tool.json: run tool stack apply again";
+
+const isGone = (error: unknown) =>
+  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404;
+
+/** With what other types have emptied, as the type may have changed. */
+async function notificationMembers(
+  notification: LogNotification,
+  secrets: ServiceSecrets,
+  isSecretNew: boolean,
+): Promise<Omit<NotificationInput, "project_id" | "name">> {
+  const { type } = notification;
+  const { needed, holds }: NotificationMembers = MEMBERS[type];
+  const empty = {
+    ...{ email_addresses: [], sms_numbers: [], slack_channel: "", slack_webhook_url: "", webhook_url: "" },
+    ...{ pagerduty_service_key: "", secret_hash: "" },
+  };
+  const plain = { ...empty, ...notification };
+  if (holds === "recipients") return plain;
+  const { [needed as keyof typeof empty]: _, secret_hash: __, ...others } = plain;
+  // Without it, the service keeps what it has.
+  if (!isSecretNew) return others;
+  const secret = secrets.get(secretNameOf(notification)!)!;
+  return { ...others, [needed]: secret, secret_hash: await hashSecret(secret) };
+}
+
+/** The name of the secret of a notification: `PAGER_KEY` of `"$PAGER_KEY"`. Undefined if its type has none. */
+export function secretNameOf(notification: LogNotification): string | undefined {
+  const { needed, holds }: NotificationMembers = MEMBERS[notification.type];
+  if (holds === "recipients") return undefined;
+  return (notification[needed as keyof LogNotification] as string).slice(1);
+}
+
+/** The error without the secrets that the service may have quoted, whole or by the host of an address. */
+function masking(error: unknown, secrets: ServiceSecrets): unknown {
+  if (!(error instanceof TeamError)) return error;
+  const mask = (text: string) =>
+    [...secrets].reduce((rest, [name, value]) => {
+      const host = URL.canParse(value) ? new URL(value).hostname : "";
+      return [value, host].reduce((some, part) => (part === "" ? some : some.replaceAll(part, `$${name}`)), rest);
+    }, text);
+  // Not the cause, whose message has it, too.
+  return new TeamError(mask(error.message), mask(error.hint));
+}
+
+/** A service of before leaves `managed_by` out, so that the next apply would add everything again: takes that back. */
+async function requireManages(
+  client: AccountClient,
+  { kind, name }: RecordChange,
+  { project, id }: { readonly project: string; readonly id: string },
+): Promise<void> {
+  const input = { project_id: project };
+  const records =
+    kind === "notification"
+      ? (await client.call("get_notifications", input)).notifications
+      : kind === "search"
+        ? (await client.call("get_searches", input)).searches
+        : (await client.call("get_alerts", input)).alerts;
+  const added = records.find((one) => one.id === id);
+  if (added === undefined || added.managed_by !== undefined) return;
+  if (kind === "notification") await client.call("remove_notification", { ...input, notification_id: id });
+  else if (kind === "search") await client.call("remove_search", { ...input, search_id: id });
+  else await client.call("remove_alert", { ...input, alert_id: id });
+  throw new TeamError(
+    `the log service does not know whose ${kind} ${name} is: it is older than this tool`,
+    "have its operator install the newer version, then run this again",
+  );
+}

@@ -1,0 +1,190 @@
+// What `tool stack apply` would change in a log service: from what tool.json says and what the service has, to changes.
+import { formatDuration } from "../../grammar/units/duration.ts";
+import type { LogRecords } from "../../schema/as-config.ts";
+import type { LogAlert, LogNotification } from "../../schema/index.ts";
+import { MEMBERS, type NotificationMembers } from "../../schema/notification-members.ts";
+import type { Alert, AlertInput, Notification, Search } from "../../schema/rpc.generated.ts";
+import { alertInput } from "./records.ts";
+
+/** What an app has of a log service by its tool.json and the files that this includes, by name. */
+export interface WantedRecords {
+  readonly app: string;
+  readonly project: string;
+  readonly queries: ReadonlyMap<string, string>;
+  readonly alerts: ReadonlyMap<string, LogAlert>;
+  readonly notifications: ReadonlyMap<string, LogNotification>;
+}
+
+/** Whether a secret is the one that the service has, by the hash that is kept with it there. */
+export type SecretJudge = (notification: Pick<Notification, "name" | "secret_hash">) => boolean;
+
+export type RecordKind = "notification" | "search" | "alert";
+
+/** One thing of the service that would be added, changed or removed. */
+export interface RecordChange {
+  readonly action: "add" | "change" | "remove";
+  readonly kind: RecordKind;
+  readonly name: string;
+  /** In the service; undefined if it would be added. */
+  readonly id: string | undefined;
+  readonly properties: readonly RecordProperty[];
+}
+
+export interface RecordProperty {
+  /** As tool.json has it: `interval`. */
+  readonly path: string;
+  /** As JSON, in the words of tool.json; undefined if there is no value, or it is a secret. */
+  readonly before: string | undefined;
+  readonly after: string | undefined;
+  readonly isSecret: boolean;
+}
+
+export interface RecordsPlan {
+  /** In the order in which they are made: notifications before the alerts that name them, and what is removed last. */
+  readonly changes: readonly RecordChange[];
+  /** Two apps that claim one name. Nothing is done while there are any. */
+  readonly clashes: readonly string[];
+  /** Things that people made by names of the file: they stay as they are. */
+  readonly remarks: readonly string[];
+}
+
+type Properties = ReadonlyMap<string, { readonly value: unknown; readonly isSecret?: boolean }>;
+
+/** A record by its name, in the words of tool.json. */
+interface Named {
+  readonly name: string;
+  readonly properties: Properties;
+}
+
+interface Existing extends Named {
+  readonly id: string;
+  readonly managed_by: string;
+}
+
+/** The steps from what a project has to what an app wants there. What other apps and people have is never touched. */
+export function planRecords(wanted: WantedRecords, there: LogRecords, judge: SecretJudge): RecordsPlan {
+  const nameOf = new Map(there.notifications.map(({ id, name }) => [id, name]));
+  const kinds: readonly (readonly [RecordKind, readonly Named[], readonly Existing[]])[] = [
+    [
+      "notification",
+      [...wanted.notifications].map(([name, one]) => ({ name, properties: notificationProperties(one) })),
+      there.notifications.map((one) => ({ ...one, properties: storedNotification(one, wanted, judge) })),
+    ],
+    [
+      "search",
+      [...wanted.queries].map(([name, value]) => ({ name, properties: new Map([["query", { value }]]) })),
+      there.searches.map((one: Search) => ({ ...one, properties: new Map([["query", { value: one.query }]]) })),
+    ],
+    [
+      "alert",
+      [...wanted.alerts].map(([name, one]) => ({
+        name,
+        properties: alertProperties(alertInput(name, one, { project: "", notificationId: "" }), one.notify),
+      })),
+      there.alerts.map((one) => ({ ...one, properties: alertProperties(one, nameOf.get(one.notification_id) ?? "") })),
+    ],
+  ];
+  const plans = kinds.map(([kind, mine, theirs]) => planKind(wanted.app, kind, mine, theirs));
+  const all = plans.flatMap(({ changes }) => changes);
+  return {
+    changes: [...all.filter(({ action }) => action !== "remove"), ...removals(all)],
+    clashes: plans.flatMap(({ clashes }) => clashes),
+    remarks: plans.flatMap(({ remarks }) => remarks),
+  };
+}
+
+/** Alerts before the notifications that they name. */
+const removals = (changes: readonly RecordChange[]) => changes.filter(({ action }) => action === "remove").reverse();
+
+function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there: readonly Existing[]): RecordsPlan {
+  const changes: RecordChange[] = [];
+  const clashes: string[] = [];
+  const remarks: string[] = [];
+  const names = new Set(wanted.map(({ name }) => name));
+  const owned = new Map(there.filter((one) => one.managed_by === app).map((one) => [one.name, one]));
+  for (const { name, properties } of wanted) {
+    const same = there.filter((one) => one.name === name && one.managed_by !== app);
+    for (const { managed_by } of same) {
+      if (managed_by) {
+        clashes.push(
+          `${kind} ${name} is in tool.json of ${managed_by}, and cannot be in that of ${app}, too: give one of them another name`,
+        );
+      } else {
+        remarks.push(
+          `${kind} ${name} is there already, made by people: theirs stays as it is; remove or rename it in the log service if that of tool.json replaces it`,
+        );
+      }
+    }
+    const mine = owned.get(name);
+    const changed = propertyChanges(mine?.properties ?? new Map(), properties);
+    if (mine !== undefined && changed.length === 0) continue;
+    changes.push({ action: mine === undefined ? "add" : "change", kind, name, id: mine?.id, properties: changed });
+  }
+  for (const { name, id } of owned.values()) {
+    if (!names.has(name)) changes.push({ action: "remove", kind, name, id, properties: [] });
+  }
+  return { changes, clashes, remarks };
+}
+
+/** Both sides are without what is the default. */
+function propertyChanges(before: Properties, after: Properties): RecordProperty[] {
+  return [...new Set([...after.keys(), ...before.keys()])].flatMap((path) => {
+    const [one, other] = [before.get(path), after.get(path)];
+    const [from, to] = [jsonOf(one?.value), jsonOf(other?.value)];
+    if (from === to) return [];
+    const isSecret = one?.isSecret === true || other?.isSecret === true;
+    return [{ path, before: isSecret ? undefined : from, after: isSecret ? undefined : to, isSecret }];
+  });
+}
+
+const jsonOf = (value: unknown) => (value === undefined ? undefined : JSON.stringify(value));
+
+type Measured = Pick<AlertInput, keyof typeof ALERT_DEFAULTS> & Pick<AlertInput, "query" | "operator">;
+
+/** As rpc.schema.json has them. */
+const ALERT_DEFAULTS = {
+  ...{ severity: "error", threshold: 0, limit: 10, interval: 5, muted: false, for: 1, recover: 1, repeat: 0 },
+  description: "",
+} as const;
+
+function alertProperties(alert: Measured | Alert, notify: string): Properties {
+  const properties = new Map<string, { readonly value: unknown }>([
+    ["query", { value: alert.query }],
+    ["operator", { value: alert.operator }],
+    ["notify", { value: notify }],
+  ]);
+  for (const [name, usual] of Object.entries(ALERT_DEFAULTS)) {
+    const value = alert[name as keyof typeof ALERT_DEFAULTS] ?? usual;
+    if (value === usual) continue;
+    const isMinutes = name === "interval" || name === "repeat";
+    properties.set(name, { value: isMinutes ? formatDuration(Number(value) * 60_000) : value });
+  }
+  return properties;
+}
+
+const membersOf = (type: LogNotification["type"]): NotificationMembers => MEMBERS[type];
+
+function notificationProperties(notification: LogNotification): Properties {
+  const { needed, holds, optional } = membersOf(notification.type);
+  const read = (name: string) => notification[name as keyof LogNotification];
+  const more = optional === undefined ? undefined : read(optional);
+  return new Map([
+    ["type", { value: notification.type }],
+    [needed, holds === "recipients" ? { value: read(needed) } : { value: SAME, isSecret: true }],
+    ...(more === undefined ? [] : [[optional!, { value: more }] as const]),
+  ] as const);
+}
+
+/** Stands for a secret: what the service has is equal to it only if the secret is the one of tool.json. */
+const SAME = "the secret of tool.json";
+
+function storedNotification(record: Notification, { notifications }: WantedRecords, judge: SecretJudge): Properties {
+  const { needed, holds, optional } = membersOf(record.type);
+  const more = optional === undefined ? "" : record[optional];
+  const isSame = notifications.get(record.name)?.type === record.type && judge(record);
+  return new Map([
+    ["type", { value: record.type }],
+    [needed, holds === "recipients" ? { value: record[needed] } : { value: isSame ? SAME : "", isSecret: true }],
+    ...(more === "" || more === undefined ? [] : [[optional!, { value: more }] as const]),
+  ] as const);
+}

@@ -1,0 +1,185 @@
+import { visible } from "../../grammar/visible-text.ts";
+import type { LogRecords } from "../../schema/as-config.ts";
+import { projectIdOf } from "../../schema/project-id.ts";
+import { RpcFailure } from "../../schema/rpc-client.ts";
+import type { ConfigFile } from "../config-file.ts";
+import type { Context } from "../context.ts";
+import type { SandboxAccess } from "../platform/sandbox.ts";
+import { type AppVariables, SERVICE_SECRETS } from "../platform/variables.ts";
+import { type AccountClient, accountClient } from "../team/account-client.ts";
+import { TeamError } from "../team/error.ts";
+import { tokenOfOrigin } from "../team/token-for-service.ts";
+import { applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records.ts";
+import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
+import { planRecords, type RecordChange, type RecordsPlan, type WantedRecords } from "./plan-records.ts";
+import { isHashOf } from "./secret-hash.ts";
+
+/** What `tool stack apply` would do in the log service of an app. */
+export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
+  /** The origin of the service; undefined if there is none that tool.json could be applied to. */
+  readonly service: string | undefined;
+  readonly project: string;
+  /** Why nothing of it can be done, and what to do; `changes` are those that are known all the same. */
+  readonly problem: { readonly message: string; readonly hint: string } | undefined;
+  /** Makes the changes. Throws a TeamError for the first one that fails. */
+  apply(onDone: (change: RecordChange) => void): Promise<void>;
+}
+
+interface PlanRequest {
+  readonly file: ConfigFile;
+  readonly sandbox: SandboxAccess | undefined;
+  /** Opened only if a notification names a secret. */
+  readonly openVariables: () => Promise<AppVariables>;
+  readonly signal: AbortSignal;
+}
+
+/**
+ * Compares searches, alerts and notifications of tool.json with those of its log service. Undefined if the app has nothing to do
+ * with one. What is wrong with the service, or with who is signed in, is the plan's `problem`.
+ */
+export async function planService(context: Context, request: PlanRequest): Promise<ServicePlan | undefined> {
+  const { file, sandbox, signal } = request;
+  const { config } = file;
+  const code = logsAsCode(context, file);
+  const isEmpty = code.queries.size + code.alerts.size + code.notifications.size === 0;
+  const project = (sandbox === undefined ? config.logs?.project : undefined) ?? projectIdOf(config.name)!;
+  const none = { service: undefined, project, changes: [], problem: undefined, apply: async () => {} };
+  const place = await placeOf(context, request, code);
+  if (place === undefined) return undefined;
+  if ("remark" in place) return isEmpty ? undefined : { ...none, remarks: [place.remark] };
+  const { service } = place;
+  try {
+    const client = accountClient({ ...place.open(), signal, clock: context.io.clock });
+    const wanted: WantedRecords = { app: config.name, project, ...code };
+    return { service, ...(await planOf(client, wanted, request)) };
+  } catch (error) {
+    if (!(error instanceof TeamError) || signal.aborted) throw error;
+    // Whoever has nothing there need not sign in.
+    if (isEmpty) return undefined;
+    // The file is that of an `npm start` which was killed.
+    if (sandbox !== undefined && !(error.cause instanceof RpcFailure)) return { ...none, remarks: [NONE_HERE] };
+    return { ...none, service, remarks: [], problem: saidOf(error) };
+  }
+}
+
+/** A service may answer anything. */
+export const saidOf = ({ message, hint }: TeamError) => ({
+  message: visible(message),
+  hint: hint.split("\n").map(visible).join("\n"),
+});
+
+const NONE_HERE = "no log service runs here that logs of tool.json could be applied to: npm start starts one";
+
+interface Place {
+  readonly service: string;
+  /** Throws a TeamError if nobody is signed in there. */
+  open(): { readonly url: string; readonly token: string; readonly signIn: string; readonly forbidden?: string };
+}
+
+/** The service that tool.json is applied to, or why there is none; undefined if nothing names one. */
+async function placeOf(
+  context: Context,
+  { file, sandbox }: PlanRequest,
+  { alerts, notifications }: LogsAsCode,
+): Promise<Place | { readonly remark: string } | undefined> {
+  const { env } = context.io;
+  if (sandbox !== undefined) {
+    const { logServiceHere } = await import("../service/sandbox-delivery.ts");
+    const here = logServiceHere(env);
+    if (here === undefined) {
+      return { remark: NONE_HERE };
+    }
+    return { service: here.url, open: () => ({ url: here.url, token: here.token, signIn: "npm start" }) };
+  }
+  const service = file.config.logs?.service;
+  if (service === undefined) {
+    if (alerts.size + notifications.size === 0) return undefined;
+    const remark =
+      'tool.json names no log service, so that its alerts and notifications are nowhere: write "service" in "logs"';
+    return { remark };
+  }
+  const { origin } = new URL(service);
+  const isCi = (env.TOOL_CONFIG ?? "").trim() !== "";
+  const forbidden = { forbidden: "a token of CI that may is made by: tool team ci --apply" };
+  return {
+    service: origin,
+    open() {
+      const { token, remedy } = tokenOfOrigin(context, origin);
+      return { url: origin, token, signIn: remedy, ...(isCi && forbidden) };
+    },
+  };
+}
+
+/** Throws a TeamError if the service cannot be asked. */
+async function planOf(
+  client: AccountClient,
+  wanted: WantedRecords,
+  { openVariables, signal }: PlanRequest,
+): Promise<Omit<ServicePlan, "service">> {
+  const { project } = wanted;
+  const stored = await storedRecords(client, project);
+  const there: LogRecords = stored ?? { alerts: [], notifications: [], searches: [] };
+  const { secrets, missing } = await readSecrets(wanted, openVariables, signal);
+  const known = new Set<string>();
+  for (const { name, secret_hash = "", managed_by } of there.notifications) {
+    const secret = secrets.get(secretNameOfWanted(wanted, name) ?? "");
+    if (managed_by === wanted.app && secret !== undefined && (await isHashOf(secret_hash, secret))) known.add(name);
+  }
+  const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => known.has(name));
+  const problem =
+    clashes.length > 0
+      ? { message: clashes.join("\n"), hint: "nothing of the log service is changed until then" }
+      : missing.length === 0
+        ? undefined
+        : {
+            message: `there is no secret ${missing.join(", ")}, which ${missing.length === 1 ? "a notification names" : "notifications name"}`,
+            hint: missing.map((name) => `tool env add ${name} - -s ${SERVICE_SECRETS}`).join("\n"),
+          };
+  const isNewProject = stored === undefined;
+  return {
+    project,
+    changes,
+    remarks: [
+      ...(isNewProject && changes.length > 0 ? [`the project ${project} is not there yet: it is made first`] : []),
+      ...remarks,
+    ],
+    problem,
+    apply: (onDone) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, onDone }),
+  };
+}
+
+const secretNameOfWanted = ({ notifications }: WantedRecords, name: string) => {
+  const notification = notifications.get(name);
+  return notification === undefined ? undefined : secretNameOf(notification);
+};
+
+/** Undefined if there is no such project. Throws a TeamError. */
+export async function storedRecords(client: AccountClient, project: string): Promise<LogRecords | undefined> {
+  const input = { project_id: project };
+  try {
+    const [{ alerts }, { notifications }, { searches }] = await Promise.all([
+      client.call("get_alerts", input),
+      client.call("get_notifications", input),
+      client.call("get_searches", input),
+    ]);
+    return { alerts, notifications, searches };
+  } catch (error) {
+    if (error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404) return undefined;
+    throw error;
+  }
+}
+
+async function readSecrets(
+  wanted: WantedRecords,
+  openVariables: PlanRequest["openVariables"],
+  signal: AbortSignal,
+): Promise<{ readonly secrets: ServiceSecrets; readonly missing: readonly string[] }> {
+  const names = [...new Set([...wanted.notifications.values()].flatMap((one) => secretNameOf(one) ?? []))];
+  if (names.length === 0) return { secrets: new Map(), missing: [] };
+  const values = await (await openVariables()).read(SERVICE_SECRETS, { signal, report() {} });
+  const isThere = (name: string) => Object.hasOwn(values, name) && values[name] !== "";
+  return {
+    secrets: new Map(names.filter(isThere).map((name) => [name, values[name]!])),
+    missing: names.filter((name) => !isThere(name)),
+  };
+}

@@ -1,0 +1,65 @@
+import { visible } from "../../grammar/visible-text.ts";
+import type { RecordChange, RecordProperty } from "../alerts/plan-records.ts";
+import type { ServicePlan } from "../alerts/service-plan.ts";
+import { clip, painters, type TextOptions } from "./stack-text.ts";
+
+/** The changes that `apply` would make in the log service, for people. Its problem is an error of its own. */
+export function renderServicePlan(plan: ServicePlan, options: TextOptions): string {
+  const { bold, green, yellow, red } = painters(options);
+  const { service, project, changes, remarks, problem } = plan;
+  const notes = remarks.map(visible).join("\n");
+  const place = `the log service ${service}, project ${project}`;
+  if (changes.length === 0) {
+    const isSame = service !== undefined && problem === undefined;
+    return blocks([notes, isSame ? `nothing to do: ${place}, matches tool.json` : ""]);
+  }
+  const lines = changes.flatMap(({ action, kind, name, properties }) => {
+    const mark = action === "add" ? green("+") : action === "remove" ? red("-") : yellow("~");
+    const note = action === "remove" ? `  ${red("REMOVED")}` : "";
+    return [
+      `  ${mark} ${kind} ${visible(name)}${note}`,
+      ...properties.map((property) => clip(`      ${propertyText(property, action)}`, options.columns)),
+    ];
+  });
+  const title = `${bold("Changes")} to ${place}`;
+  return blocks([[title, ...lines].join("\n"), notes, totalOf(changes)]);
+}
+
+const blocks = (texts: readonly string[]) => texts.filter((text) => text !== "").join("\n\n");
+
+function propertyText({ path, before, after, isSecret }: RecordProperty, action: RecordChange["action"]): string {
+  if (isSecret) return `${path}: a secret${action === "change" ? ", which has changed" : ""}`;
+  const [from, to] = [before, after].map((value) => (value === undefined ? undefined : visible(value)));
+  return action === "add" ? `${path}: ${to}` : `${path}: ${from ?? "the default"} -> ${to ?? "the default"}`;
+}
+
+function totalOf(changes: readonly RecordChange[]): string {
+  return (["add", "change", "remove"] as const)
+    .flatMap((action) => {
+      const count = changes.filter((change) => change.action === action).length;
+      return count === 0 ? [] : [`${count} to ${action}`];
+    })
+    .join(", ");
+}
+
+/** `notification ops, alert errors`: for sentences about what was done. */
+export const changeNames = (changes: readonly RecordChange[]) =>
+  changes.map(({ kind, name }) => `${kind} ${visible(name)}`).join(", ");
+
+/** As `--format json` has it; null if the app has nothing to do with a log service. */
+export function servicePlanDocument(plan: ServicePlan | undefined): object | null {
+  if (plan === undefined) return null;
+  const { service, project, changes, remarks, problem } = plan;
+  return {
+    service: service ?? null,
+    project,
+    changes: changes.map(({ action, kind, name, properties }) => ({
+      ...{ action, kind, name },
+      properties: properties.map(({ path, before, after, isSecret }) => {
+        return { path, before: before ?? null, after: after ?? null, isSecret };
+      }),
+    })),
+    remarks,
+    problem: problem ?? null,
+  };
+}

@@ -1,0 +1,101 @@
+import type { RecordChange } from "../alerts/plan-records.ts";
+import { type ServicePlan, saidOf } from "../alerts/service-plan.ts";
+import { type Context, EXIT } from "../context.ts";
+import { changeNames, renderServicePlan, servicePlanDocument } from "../output/service-plan-text.ts";
+import { TeamError } from "../team/error.ts";
+
+/** How far a plan was carried out. */
+export interface AppliedPlan {
+  readonly plan: ServicePlan | undefined;
+  /** In their order. */
+  readonly done: readonly RecordChange[];
+  /** Why the rest was not done, and what to do. */
+  readonly problem: ServicePlan["problem"];
+}
+
+/**
+ * Asks before things of the log service are removed; without a terminal it ends the command. Returns whether to go on.
+ */
+export async function confirmRemovals(
+  context: Context,
+  plan: ServicePlan | undefined,
+  ask: ((question: string) => Promise<boolean>) | undefined,
+): Promise<boolean> {
+  const removed = plan?.problem === undefined ? (plan?.changes.filter(({ action }) => action === "remove") ?? []) : [];
+  if (plan === undefined || removed.length === 0) return true;
+  await context.say(renderServicePlan(plan, context.io.stderr));
+  const loss = `This removes ${changeNames(removed)} from the log service`;
+  if (ask === undefined) {
+    return context.misuse(`${loss.replace(/^T/, "t")}, and there is no terminal to confirm it`, "write --yes to agree");
+  }
+  return ask(loss);
+}
+
+/** Carries out a plan, as far as it goes: `onDone` hears of each change. What fails is the problem of the result. */
+export async function applyPlan(
+  plan: ServicePlan | undefined,
+  signal: AbortSignal,
+  onDone: (done: readonly RecordChange[]) => void,
+): Promise<AppliedPlan> {
+  if (plan === undefined || plan.problem !== undefined) return { plan, done: [], problem: plan?.problem };
+  const done: RecordChange[] = [];
+  try {
+    await plan.apply((change) => {
+      done.push(change);
+      onDone(done);
+    });
+    return { plan, done, problem: undefined };
+  } catch (error) {
+    if (!(error instanceof TeamError) || signal.aborted) throw error;
+    const { message, hint } = saidOf(error);
+    const next = plan.changes[done.length]!;
+    const again = hint.includes("run tool stack apply again") ? [] : ["tool stack apply continues from there"];
+    const problem = { message: `${changeNames([next])}: ${message}`, hint: [hint, ...again].join("\n") };
+    return { plan, done, problem };
+  }
+}
+
+/** Says what was done and what was not. Returns the exit code. */
+export async function sayApplied(context: Context, { plan, done, problem }: AppliedPlan): Promise<number> {
+  if (plan === undefined) return EXIT.ok;
+  const { service, project, changes } = plan;
+  if (context.format !== "json") {
+    const place = `the log service ${service}, project ${project}`;
+    if (changes.length === 0) {
+      const text = renderServicePlan(plan, context.io.stdout);
+      if (text !== "") await context.print(text);
+    } else {
+      for (const line of doneLines(done)) await context.print(line);
+      if (done.length === changes.length) await context.print(`${place}, matches tool.json`);
+      for (const remark of plan.remarks) await context.say(remark);
+    }
+  }
+  return sayProblem(context, problem, done.length === 0 ? "nothing of the log service was changed: " : "");
+}
+
+/** `added: notification ops, alert errors` */
+function doneLines(done: readonly RecordChange[]): string[] {
+  return (
+    [
+      ["add", "added"],
+      ["change", "changed"],
+      ["remove", "removed"],
+    ] as const
+  ).flatMap(([action, verb]) => {
+    const some = done.filter((change) => change.action === action);
+    return some.length === 0 ? [] : [`${verb} in the log service: ${changeNames(some)}`];
+  });
+}
+
+/** Returns the exit code: the part of tool.json that is the service's is not as it should be. */
+export async function sayProblem(context: Context, problem: ServicePlan["problem"], so = ""): Promise<number> {
+  if (problem === undefined) return EXIT.ok;
+  await context.error(`${so}${problem.message}`, problem.hint);
+  return EXIT.failed;
+}
+
+/** As `--format json` has it: the plan with the number of its changes that were made. */
+export function appliedDocument({ plan, done, problem }: AppliedPlan): object | null {
+  const document = servicePlanDocument(plan);
+  return document === null ? null : { ...document, problem: problem ?? null, done: done.length };
+}

@@ -1,0 +1,381 @@
+// Searches, alerts and notifications of tool.json in its log service: `tool stack plan` and `tool stack apply`, with the stand-in
+// of the cloud and the real service.
+import { readdirSync, readFileSync, statSync } from "node:fs";
+import { join } from "node:path";
+import { Ajv } from "ajv";
+import t, { type Test } from "tap";
+import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
+import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
+import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
+import { asConfig, type LogRecords } from "../../../schema/as-config.ts";
+import { startAws } from "../../support/aws/index.ts";
+import { root } from "../../support/cli.ts";
+import { appFolder, appSource } from "../../support/deployed-app.ts";
+import { testSandbox } from "../../support/sandbox.ts";
+import { startTestService } from "../../support/service.ts";
+import { signedIn } from "../../support/signed-in.ts";
+import { slow } from "../../support/slow.ts";
+
+const EMPTY: LogRecords = { alerts: [], notifications: [], searches: [] };
+const MANAGED = { project_id: "shop", managed_by: "shop" };
+const OPS = { ...MANAGED, id: "n1", name: "ops", type: "email", email_addresses: ["ops@example.com"] };
+const ERRORS = {
+  ...{ ...MANAGED, id: "a1", name: "errors", kind: "events", query: "status >= 500", operator: ">", threshold: 10 },
+  ...{ severity: "error", limit: 10, interval: 90, notification_id: "n1", muted: false, for: 1, recover: 1, repeat: 0 },
+  description: "",
+};
+const SLOW = { ...MANAGED, id: "s1", name: "slow", query: "duration > 1s" };
+const FULL = { alerts: [ERRORS], notifications: [OPS], searches: [SLOW] } as unknown as LogRecords;
+
+const wanted = (logs: object): WantedRecords => {
+  const { queries = {}, alerts = {}, notifications = {} } = logs as Record<string, object>;
+  const maps = { queries, alerts, notifications };
+  const read = Object.entries(maps).map(([name, value]) => [name, new Map(Object.entries(value))]);
+  return { app: "shop", project: "shop", ...Object.fromEntries(read) };
+};
+
+t.test("what is planned", (t) => {
+  const config = asConfig(FULL).logs;
+  const plan = (logs: object, there: LogRecords, isSame = true) => planRecords(wanted(logs), there, () => isSame);
+  const steps = (logs: object, there: LogRecords) =>
+    plan(logs, there).changes.map(({ action, kind, name, properties }) =>
+      [action, kind, name, ...properties.map(({ path, before, after }) => `${path} ${before}:${after}`)].join(" "),
+    );
+  t.same(steps(config, FULL), [], "what a service exports is what it has");
+  t.same(steps(config, EMPTY), [
+    'add notification ops type undefined:"email" email_addresses undefined:["ops@example.com"]',
+    'add search slow query undefined:"duration > 1s"',
+    'add alert errors query undefined:"status >= 500" operator undefined:">" notify undefined:"ops" threshold undefined:10 interval undefined:"1h30m"',
+  ]);
+  t.same(steps({}, FULL), ["remove alert errors", "remove search slow", "remove notification ops"]);
+  const { errors } = config.alerts;
+  t.same(
+    steps({ ...config, alerts: { errors: { ...errors, interval: "5m", severity: "critical", muted: true } } }, FULL),
+    ['change alert errors severity undefined:"critical" muted undefined:true interval "1h30m":undefined'],
+    "defaults are not in the file",
+  );
+  const hook = { ...OPS, type: "webhook", webhook_url: "https://h.example.com/****" };
+  const hooked = { ...EMPTY, notifications: [hook] } as unknown as LogRecords;
+  const notifications = { ops: { type: "webhook", webhook_url: "$OPS_HOOK" } };
+  t.same(plan({ notifications }, hooked).changes, [], "the same secret");
+  t.match(plan({ notifications }, hooked, false).changes, [
+    { action: "change", properties: [{ path: "webhook_url", before: undefined, after: undefined, isSecret: true }] },
+  ]);
+  const others = (managed_by: string) => ({ ...EMPTY, searches: [{ ...SLOW, managed_by }] }) as unknown as LogRecords;
+  const queries = { slow: "duration > 2s" };
+  t.match(plan({ queries }, others("cart")), {
+    clashes: ["search slow is in tool.json of cart, and cannot be in that of shop, too: give one of them another name"],
+  });
+  t.match(plan({ queries }, others("")), {
+    changes: [{ action: "add", name: "slow" }],
+    clashes: [],
+    remarks: [/^search slow is there already, made by people: theirs stays as it is; remove or rename it/],
+  });
+  t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
+  t.same(plan({}, others("cart")).changes, []);
+  t.end();
+});
+
+t.test("the hash of a secret", async (t) => {
+  const hash = await hashSecret("s3cret");
+  t.ok(await isHashOf(hash, "s3cret"));
+  t.notOk(await isHashOf(hash, "S3cret"));
+  for (const other of ["", "scrypt", "scrypt:a:b", "md5:a:b"]) t.notOk(await isHashOf(other, "s3cret"), other);
+  t.not(await hashSecret("s3cret"), hash, "salted");
+  t.ok(hash.length <= 255);
+});
+
+const HOOK = "https://hooks.example.com/s3cret-of-the-hook";
+const KEY = "s3cretkeyofthepager";
+const LOGS = {
+  queries: { slow: "duration > 1s", failed: "status >= 500" },
+  notifications: {
+    hook: { type: "webhook", webhook_url: "$OPS_HOOK" },
+    pager: { type: "pagerduty", pagerduty_service_key: "$PAGER_KEY" },
+  },
+  alerts: {
+    errors: { query: "status >= 500 | count by path", operator: ">", threshold: 10, interval: "5m", notify: "hook" },
+    quiet: { query: "status < 400", operator: "<", threshold: 1, interval: "1h30m", notify: "pager", severity: "info" },
+    slow: { query: "duration > 5s", operator: ">=", threshold: 3, notify: "hook", repeat: "1h", limit: 5 },
+  },
+};
+
+const schemas = new Ajv({ allErrors: true, allowUnionTypes: true });
+const validate = (name: string, document: unknown) => {
+  const schema = JSON.parse(readFileSync(join(root, `cli/output/schemas/${name}.schema.json`), "utf8"));
+  if (!schemas.validate({ ...schema, $id: undefined }, document)) throw new Error(`${name}: ${schemas.errorsText()}`);
+};
+
+/** An app, its cloud and its log service, with two people who deploy it. */
+async function open(t: Test) {
+  const [aws, service] = [await startAws(t), await startTestService(t)];
+  const [ann, bob] = [
+    await signedIn(t, service, "admin", "ann@example.com"),
+    await signedIn(t, service, "member", "bob@example.com"),
+  ];
+  const text = (name: string, logs: object) => ({
+    "tool.json": JSON.stringify({ name, logs: { service: service.running.url, project: "shop", ...logs } }),
+  });
+  const folder = t.testdir();
+  const app = appFolder(aws, join(folder, "shop"), { ...text("shop", LOGS), "app.js": appSource("one") });
+  let printed = "";
+  /** Runs a command, in text if no format is named. */
+  const run = async (env: Readonly<Record<string, string>>, ...argv: string[]) => {
+    const outcome = await app.tool(argv, env);
+    printed += outcome.stdout + outcome.stderr;
+    return outcome;
+  };
+  const ofProject = async (table: string) => {
+    const { json } = await service.call(`get_${table}`, { project_id: "shop" });
+    return json[table] as Record<string, unknown>[];
+  };
+  return {
+    ...{ aws, service, app, ann, bob, run, ofProject, folder },
+    configure: (logs: object, name = "shop") => app.write(text(name, logs)),
+    printed: () => printed,
+    names: async (owner: string) =>
+      (
+        await Promise.all(
+          ["notifications", "searches", "alerts"].map(async (table) =>
+            (await ofProject(table)).filter((one) => one.managed_by === owner).map(({ name }) => `${table} ${name}`),
+          ),
+        )
+      ).flat(),
+    /** The plan as text and as JSON, which say the same: `add alert errors`. */
+    async plan(env: Readonly<Record<string, string>>) {
+      const printedPlan = await run(env, "stack", "plan");
+      const { stdout, code } = await run(env, "stack", "plan", "--format", "json");
+      const document = JSON.parse(stdout);
+      validate("stack-plan", document);
+      t.equal(code, printedPlan.code);
+      const marks = { add: "+", change: "~", remove: "-" } as const;
+      const steps = (document.logs?.changes ?? []).map(
+        ({ action, kind, name }: { action: keyof typeof marks; kind: string; name: string }) => {
+          t.ok(printedPlan.stdout.includes(`\n  ${marks[action]} ${kind} ${name}`), `${action} ${kind} ${name}`);
+          return `${action} ${kind} ${name}`;
+        },
+      );
+      return { ...printedPlan, steps };
+    },
+  };
+}
+
+const ALL = ["notifications hook", "notifications pager", "searches failed", "searches slow", "alerts errors"].concat(
+  ...["alerts quiet", "alerts slow"],
+);
+
+t.test("applied, changed, partly removed, by two people", slow(), async (t) => {
+  const { service, app, ann, bob, run, ofProject, configure, plan, names, printed, folder } = await open(t);
+  const first = await run(ann, "deploy");
+  t.equal(first.code, 0, first.stderr);
+  t.match(
+    first.stderr,
+    "3 alerts, 2 searches and 2 notifications of tool.json are not in the log service yet: tool stack apply\n",
+  );
+  t.same(await names("shop"), [], "a deploy applies nothing");
+
+  // Made by hand, with names of the file.
+  const hand = { project_id: "shop", name: "slow" };
+  await service.call("add_search", { search: { ...hand, query: "error" } });
+  const { id } = (
+    await service.call("add_notification", { notification: { ...hand, type: "email", email_addresses: ["a@b.c"] } })
+  ).json;
+  const byHand = { ...hand, severity: "error", operator: ">", notification_id: id };
+  await service.call("add_alert", { alert: { ...byHand, query: "error" } });
+  const before = await names("");
+  t.same(before, ["notifications slow", "searches slow", "alerts slow"]);
+
+  const missing = await plan(ann);
+  t.equal(missing.code, 1);
+  t.match(
+    missing.stderr,
+    "error: there is no secret OPS_HOOK, PAGER_KEY, which notifications name\n  tool env add OPS_HOOK - -s _service\n  tool env add PAGER_KEY - -s _service\n",
+  );
+  const refused = await run(ann, "stack", "apply", "--yes");
+  t.equal(refused.code, 1);
+  t.match(refused.stderr, "error: nothing of the log service was changed: there is no secret OPS_HOOK, PAGER_KEY");
+  t.match(refused.stdout, "nothing to do: the stack matches tool.json", "the stack is applied all the same");
+  t.same(await names("shop"), []);
+  for (const secret of [`OPS_HOOK=${HOOK}`, `PAGER_KEY=${KEY}`]) {
+    const set = await app.tool(["env", "set", secret, "-s", "_service"]);
+    t.equal(set.code, 0, set.stderr);
+  }
+
+  const nobody = await run({ XDG_CONFIG_HOME: "/nonexistent" }, "stack", "apply");
+  t.match(nobody, { code: 1, stderr: /nothing of the log service was changed: the log service needs a token/ });
+  const planned = await plan(ann);
+  t.same([planned.code, planned.steps.length], [0, 7], planned.stderr);
+  t.match(planned.stdout, `Changes to the log service ${service.running.url}, project shop\n  + notification hook\n`);
+  t.match(planned.stdout, "      webhook_url: a secret\n");
+  t.match(planned.stdout, '      interval: "1h30m"\n');
+  t.match(planned.stdout, "search slow is there already, made by people: theirs stays as it is");
+  t.match(planned.stdout, "7 to add\n");
+  t.same(await names("shop"), [], "a plan changes nothing");
+  const applied = await run(ann, "stack", "apply", "--format", "json");
+  t.equal(applied.code, 0, applied.stderr);
+  validate("stack-apply", JSON.parse(applied.stdout));
+  t.match(JSON.parse(applied.stdout).logs, { done: 7, problem: null });
+  t.same(await names("shop"), ALL);
+  t.same(await names(""), before, "what people made is as it was");
+  const alerts = await ofProject("alerts");
+  const hook = (await ofProject("notifications")).find(({ name }) => name === "hook");
+  t.match(
+    alerts.find((one) => one.name === "slow" && one.managed_by === "shop"),
+    { query: "duration > 5s", threshold: 3, interval: 5, repeat: 60, limit: 5, notification_id: hook!.id },
+  );
+
+  t.same((await plan(bob)).steps, [], "the other person sees no difference");
+  const nothing = await run(bob, "stack", "apply");
+  t.match(nothing.stdout, /nothing to do: the log service \S+, project shop, matches tool\.json\n/);
+
+  const { quiet: _, ...some } = LOGS.alerts;
+  const errors = { ...some.errors, threshold: 20, interval: "10m" };
+  configure({
+    ...{ ...LOGS, queries: { slow: "duration > 2s", failed: "status >= 500" } },
+    ...{ alerts: { ...some, errors }, notifications: { hook: LOGS.notifications.hook } },
+  });
+  await app.tool(["env", "set", `OPS_HOOK=${HOOK}-2`, "-s", "_service"]);
+  const changed = await plan(bob);
+  t.same(changed.steps, [
+    ...["change notification hook", "change search slow", "change alert errors"],
+    ...["remove alert quiet", "remove notification pager"],
+  ]);
+  t.match(changed.stdout, '      threshold: 10 -> 20\n      interval: the default -> "10m"\n');
+  t.match(changed.stdout, "      webhook_url: a secret, which has changed\n");
+  t.match(changed.stdout, "  - alert quiet  REMOVED\n");
+  const asked = await run(bob, "stack", "apply");
+  t.equal(asked.code, 2);
+  t.match(asked.stderr, "this removes alert quiet, notification pager from the log service, and there is no terminal");
+  t.match(await ofProject("searches"), [{ query: /./ }, { query: /./ }, { query: /./ }]);
+  t.same(await names("shop"), ALL, "nothing was begun");
+  const again = await run(bob, "stack", "apply", "--yes");
+  t.equal(again.code, 0, again.stderr);
+  t.match(again.stdout, "changed in the log service: notification hook, search slow, alert errors\n");
+  t.match(again.stdout, "removed in the log service: alert quiet, notification pager\n");
+  t.same((await plan(ann)).steps, []);
+  t.same(await names(""), before);
+
+  const same = await run(bob, "deploy");
+  t.equal(same.code, 0, same.stderr);
+  t.notMatch(same.stderr, /stack apply/, "what is applied is not mentioned");
+  configure({ ...LOGS, notifications: { hook: LOGS.notifications.hook }, alerts: { errors } });
+  const differs = await run(bob, "deploy");
+  t.match(differs.stderr, "the log service differs from tool.json (1 alert and 1 search): tool stack apply\n");
+  t.equal((await run({ XDG_CONFIG_HOME: "/nonexistent" }, "deploy")).code, 0);
+  configure({});
+  t.match((await plan(ann)).steps.length, 5, "what the file no longer has is removed");
+  t.equal((await run(ann, "stack", "apply", "--yes")).code, 0);
+  t.same([await names("shop"), await names("")], [[], before]);
+
+  t.notMatch(printed(), /s3cret/, "no secret in any output");
+  for (const where of [folder, service.directory]) {
+    for (const name of readdirSync(where, { recursive: true, encoding: "utf8" })) {
+      const path = join(where, name);
+      if (statSync(path).isFile()) t.notOk(readFileSync(path, "latin1").includes("s3cret"), `no secret in ${name}`);
+    }
+  }
+  t.notMatch(service.logged.join("\n"), /s3cret/);
+});
+
+t.test("two apps, a failure in the middle, and a service that is away", slow(), async (t) => {
+  const { service, app, ann, bob, run, configure, plan, names } = await open(t);
+  const { queries } = LOGS;
+  const notifications = { hook: LOGS.notifications.hook };
+  configure({ queries });
+  t.equal((await run(ann, "stack", "apply")).code, 0);
+  t.same(await names("shop"), ["searches failed", "searches slow"], "the project is made");
+
+  configure({ queries: { slow: "duration > 9s" } }, "cart");
+  const two = await run(bob, "stack", "apply", "--yes");
+  t.equal(two.code, 1);
+  t.match(
+    two.stderr,
+    "nothing of the log service was changed: search slow is in tool.json of shop, and cannot be in that of cart, too: give one of them another name",
+  );
+  t.same(await names("cart"), []);
+
+  // An address that the service refuses: the notification fails, and says nothing of its secret.
+  configure({ queries: { ...queries, more: "error" }, notifications });
+  await app.tool(["env", "set", "OPS_HOOK=https://127.0.0.1/s3cret", "-s", "_service"]);
+  const failed = await run(bob, "stack", "apply");
+  t.equal(failed.code, 1);
+  t.match(
+    failed.stderr,
+    "error: nothing of the log service was changed: notification hook: notification.webhook_url: ",
+  );
+  t.notMatch(failed.stdout + failed.stderr, /s3cret|127\.0\.0\.1\/|lgs_/);
+  await app.tool(["env", "set", `OPS_HOOK=${HOOK}`, "-s", "_service"]);
+  t.equal((await run(bob, "stack", "apply")).code, 0);
+  t.same(await names("shop"), ["notifications hook", "searches failed", "searches more", "searches slow"]);
+
+  await service.call("add_alert", {
+    alert: {
+      ...{ project_id: "shop", name: "by hand", query: "error", severity: "error", operator: ">" },
+      notification_id: (await service.call("get_notifications", { project_id: "shop" })).json.notifications[0].id,
+    },
+  });
+  configure({ queries });
+  const part = await run(bob, "stack", "apply", "--yes");
+  t.equal(part.code, 1);
+  t.match(part.stdout, "removed in the log service: search more\n");
+  t.match(part.stderr, 'error: notification hook: the alert "by hand" must be changed or removed first');
+  t.match(part.stderr, "tool stack apply continues from there");
+  t.same((await plan(ann)).steps, ["remove notification hook"]);
+
+  await service.stop();
+  const away = await run(ann, "stack", "apply", "--yes");
+  t.equal(away.code, 1);
+  t.match(away.stderr, /nothing of the log service was changed: http\S+ does not answer/);
+  t.match(away.stdout, "nothing to do: the stack matches tool.json");
+});
+
+t.test("a token of CI applies if it was made for that", slow(), async (t) => {
+  const { service, run, configure, names } = await open(t);
+  configure({ queries: LOGS.queries });
+  const admin = await service.person("ci@example.com", "admin");
+  await service.call("add_project", { project: { id: "shop", name: "shop" } });
+  const ci = async (more: object) => {
+    const { token } = (await service.call("add_ci_token", { name: "build", ...more }, admin)).json;
+    const teams = { owner: { team: "owner", email: "ci@example.com", url: service.running.url, token } };
+    return { TOOL_CONFIG: JSON.stringify({ team: "owner", teams }), XDG_CONFIG_HOME: "/nonexistent" };
+  };
+  const plain = await run(await ci({}), "stack", "apply");
+  t.equal(plain.code, 1);
+  t.match(
+    plain.stderr,
+    /nothing of the log service was changed: this token lacks [^\n]+\n {2}a token of CI that may is made by: tool team ci --apply\n/,
+  );
+  t.same(await names("shop"), []);
+  const applied = await run(await ci({ applies: true }), "stack", "apply");
+  t.equal(applied.code, 0, applied.stderr);
+  t.same(await names("shop"), ["searches failed", "searches slow"]);
+  const { tokens } = (await service.call("get_ci_tokens", {}, admin)).json;
+  t.same(
+    tokens.map(({ applies }: { applies: boolean }) => applies),
+    [false, true],
+  );
+});
+
+t.test("the sandbox applies to the log service that runs here", slow(), async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const logs = { service: "https://logs.example.com", ...LOGS };
+  const directory = t.testdir({
+    "tool.json": JSON.stringify({ name: "my-app", logs }),
+    "index.html": "<p>hello</p>",
+  });
+  const none = await sandbox.tool(directory, "stack", "apply");
+  t.equal(none.code, 0, none.stderr);
+  t.match(none.stdout + none.stderr, "no log service runs here that logs of tool.json could be applied to: npm start");
+  const folder = new SandboxFolder(sandbox.folder);
+  folder.writeLogService({ url: service.running.url, token: service.owner, pageUrl: service.running.url });
+  for (const secret of [`OPS_HOOK=${HOOK}`, `PAGER_KEY=${KEY}`])
+    t.equal((await sandbox.tool(directory, "env", "set", secret, "-s", "_service")).code, 0);
+  const applied = await sandbox.tool(directory, "stack", "apply");
+  t.equal(applied.code, 0, applied.stderr);
+  t.match(applied.stderr, "the project my_app is not there yet: it is made first");
+  const { alerts } = (await service.call("get_alerts", { project_id: "my_app" })).json;
+  t.same(
+    alerts.map(({ name, managed_by }: { name: string; managed_by: string }) => [name, managed_by]),
+    ["errors", "quiet", "slow"].map((name) => [name, "my-app"]),
+  );
+});
