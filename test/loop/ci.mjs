@@ -51,6 +51,7 @@ const named = (name) => {
   if (test === undefined) throw new Error(`no test is named ${name}`);
   return test;
 };
+const ofPackage = values.package === undefined ? [] : packageRuns(resolve(values.package));
 const runs = [
   ...usual.map((test) => ({ test })),
   ...usual.filter((test) => hasSlow(root, test)).map((test) => ({ test, kind: "slow" })),
@@ -60,7 +61,7 @@ const runs = [
   ...PAUSED.map((name) => ({ test: named(name), kind: "paused" })),
   ...layerRuns(),
   ...node24Runs(),
-  ...(values.package === undefined ? [] : packageRuns(resolve(values.package))),
+  ...ofPackage,
   ...commandRuns(),
 ];
 const options = { root, limitS: LIMIT_S, ...(values.out === undefined ? {} : { outDirectory: values.out }) };
@@ -97,12 +98,17 @@ function layerRuns() {
   ];
 }
 
-/** Those that depend on Node, on the newest long-term release beside the oldest that we support. */
+/**
+ * Those that depend on Node, on the newest long-term release beside the oldest that we support. What runs there on the package
+ * for npm does not run twice: its command is the same bundle.
+ */
 function node24Runs() {
   if (values.node24 === undefined) return [];
   const env = { PATH: `${dirname(resolve(values.node24))}:${process.env.PATH}` };
   const names = JSON.parse(readFileSync(join(root, "test/loop/node24.json"), "utf8")).runs;
-  return names.map((name) => ({ test: named(name), kind: "node24", env, node: resolve(values.node24) }));
+  const already = new Set(ofPackage.filter(({ kind }) => kind === "package 24").map(({ test }) => test));
+  const tests = names.map(named).filter((test) => !already.has(test));
+  return tests.map((test) => ({ test, kind: "node24", env, node: resolve(values.node24) }));
 }
 
 function commandRuns() {

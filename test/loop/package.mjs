@@ -24,9 +24,12 @@ const LIMIT_S = 1_500;
 const NODES = ["20.19", "20.20", "22", "24", "26"];
 /** The floor, the newest long-term release and the newest one. */
 export const NODES_OF_CI = ["20.19", "24", "26"];
+const FIRST_TURN = NODES_OF_CI.indexOf("24");
 const HOW = { "ignore-scripts": ["--ignore-scripts"], scripts: [], omit: ["--ignore-scripts", "--omit=optional"] };
-/** A test that takes more seconds of processor time than this runs on one of the Nodes of `.ci/run`, the others on each. */
-const DEAR_S = 5;
+/** Starts each command once, in its slow rows, and runs on each of the Nodes of `.ci/run`. */
+const EACH_COMMAND = "test/cli/each-command.test.ts";
+/** Another test that takes more seconds of processor time than this runs on one of them, the others on each. */
+const DEAR_S = 2;
 /** These make installations of releases, and have none of npm. */
 const OF_RELEASES = "test/cli/release/";
 
@@ -69,12 +72,14 @@ export const packageRuns = (folder) =>
   NODES_OF_CI.flatMap((version, index) =>
     someTests(recordedCosts(), index).map((test) =>
       runOn(test, {
-        kind: `package ${version}`,
+        kind: kindOf(test, version),
         node: nodeIn(join(folder, version)),
         cli: join(folder, "ignore-scripts/node_modules/tool/dist/bin/cli.cjs"),
       }),
     ),
   );
+
+const kindOf = (test, version) => `package ${version}${test === EACH_COMMAND ? " slow" : ""}`;
 
 const runOn = (test, { kind, node, cli }) => ({
   test,
@@ -84,8 +89,8 @@ const runOn = (test, { kind, node, cli }) => ({
 });
 
 /**
- * The cheapest test of each command in tables.mjs, by recorded processor time. The dear ones go to the Nodes of `.ci/run` in
- * turn, the dearest first, so that each of them runs on one.
+ * The test that starts each command, and the cheapest test of each command in tables.mjs, by recorded processor time. The dear
+ * ones go to the Nodes of `.ci/run` in turn, the dearest to Node 24, which would run it anyway (node24.json).
  */
 export function someTests(costs, index) {
   const costOfTest = (test) => costOf(costs, test).cpuS;
@@ -94,7 +99,8 @@ export function someTests(costs, index) {
   );
   const tests = [...new Set(cheapest)].filter((test) => test !== undefined);
   const dear = tests.filter((test) => costOfTest(test) > DEAR_S).sort((a, b) => costOfTest(b) - costOfTest(a));
-  return tests.filter((test) => !dear.includes(test) || dear.indexOf(test) % NODES_OF_CI.length === index);
+  const turnOf = (test) => (dear.indexOf(test) + FIRST_TURN) % NODES_OF_CI.length;
+  return [EACH_COMMAND, ...tests.filter((test) => !dear.includes(test) || turnOf(test) === index)];
 }
 
 /** The tests that start the command: those that import test/support/cli.ts for more than the path of the project. */
@@ -141,8 +147,10 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
     for (const version of nodes) {
       const index = Math.max(0, NODES_OF_CI.indexOf(version));
       const tests = named.length > 0 ? named : values.some ? someTests(recordedCosts(), index) : all;
-      const kind = `package ${version}${how === "ignore-scripts" ? "" : ` ${how}`}`;
-      runs.push(...tests.map((test) => runOn(test, { kind, node: nodeIn(join(folder, version)), cli })));
+      const way = `${version}${how === "ignore-scripts" ? "" : ` ${how}`}`;
+      runs.push(
+        ...tests.map((test) => runOn(test, { kind: kindOf(test, way), node: nodeIn(join(folder, version)), cli })),
+      );
     }
   }
   const results = await runFiles(runs, { root, limitS: LIMIT_S });

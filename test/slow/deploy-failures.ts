@@ -654,7 +654,10 @@ async function deployFirst(): Promise<string> {
 /** An account, and an app that has version "two" to deploy. */
 async function prepared(t: Test, before: Row["before"], options: AwsOptions = {}) {
   const folder = t.testdir({});
-  if (before === "one") cpSync(await (firstDeployed ??= deployFirst()), folder, { recursive: true });
+  if (before === "one") {
+    firstDeployed ??= deployFirst();
+    cpSync(await firstDeployed, folder, { recursive: true });
+  }
   const aws = await startAws(t, { ...options, ...(before === "one" && { folder: join(folder, "account") }) });
   const app = appFolder(aws, join(folder, "app"), filesOf("two"));
   return { aws, app };

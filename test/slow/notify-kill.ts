@@ -1,4 +1,4 @@
-// A process that delivers is killed while it does, again and again: NOTIFY_ROUNDS times (20), drawn by NOTIFY_SEED. Each
+// A process that delivers is killed while it does, again and again: NOTIFY_ROUNDS times (10), drawn by NOTIFY_SEED. Each
 // transition is told at least once and in order, also where some attempts fail.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
@@ -11,7 +11,7 @@ import { openWorld } from "../support/notify/world.ts";
 import { randomOf } from "../support/random.ts";
 import { until } from "../support/until.ts";
 
-const rounds = Number(process.env.NOTIFY_ROUNDS ?? 20);
+const rounds = Number(process.env.NOTIFY_ROUNDS ?? 10);
 const ALERTS = 3;
 
 t.test(`killed ${rounds} times: each transition is told, in order`, async (t) => {

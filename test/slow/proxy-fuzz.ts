@@ -1,4 +1,4 @@
-// 20,000 (FUZZ_COUNT) random requests through the proxy to an app and straight to the same app: the answers are the same
+// 5,000 (FUZZ_COUNT) random requests through the proxy to an app and straight to the same app: the answers are the same
 // but for what the configuration asks, nothing crashes, and neither sockets nor memory are left behind.
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
@@ -11,7 +11,7 @@ import { socketsOf } from "../support/processes.ts";
 import { apps, isRunning } from "../support/runtime.ts";
 import { until } from "../support/until.ts";
 
-const COUNT = Number(process.env.FUZZ_COUNT ?? 20_000);
+const COUNT = Number(process.env.FUZZ_COUNT ?? 5_000);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 /** As many conversations at a time. */
 const CLIENTS = 8;

@@ -6,7 +6,7 @@ import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { randomOf } from "../support/random.ts";
 import { startTestService } from "../support/service.ts";
 
-const count = Number(process.env.FUZZ_COUNT ?? 5_000);
+const count = Number(process.env.FUZZ_COUNT ?? 2_000);
 const random = randomOf(Number(process.env.FUZZ_SEED ?? 7));
 const names = [...Object.keys(rpcSchema.operations), "ingest/p", "ingest/__proto__"];
 

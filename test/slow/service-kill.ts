@@ -1,4 +1,4 @@
-// The log service under many clients, killed at random and started again on the same directory: KILL_ROUNDS times (20),
+// The log service under many clients, killed at random and started again on the same directory: KILL_ROUNDS times (10),
 // drawn by KILL_SEED. Nothing that was acknowledged, or shown, is lost, doubled or half there.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -15,7 +15,7 @@ import { Load, PROJECT, send, sizeOf } from "../support/service-load/load.ts";
 import { Records, shelves } from "../support/service-load/records.ts";
 import { until } from "../support/until.ts";
 
-const ROUNDS = Number(process.env.KILL_ROUNDS ?? 20);
+const ROUNDS = Number(process.env.KILL_ROUNDS ?? 10);
 const SEED = Number(process.env.KILL_SEED ?? Date.now() % 100_000);
 const INGEST_CLIENTS = 6;
 

@@ -55,6 +55,12 @@ export class TestClock implements Clock {
     this.#skewMs += ms;
   }
 
+  /** Lets time pass in which nothing ran, as when the process was stopped: what was due meanwhile fires after it. */
+  async stop(ms: number): Promise<void> {
+    this.#elapsedMs += ms;
+    await this.advance(0);
+  }
+
   /** Lets `ms` milliseconds pass: fires the timers that are due in their order, and lets settle what each begins. */
   async advance(ms: number): Promise<void> {
     const untilMs = this.#elapsedMs + ms;

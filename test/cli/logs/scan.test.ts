@@ -86,8 +86,8 @@ function isCandidate(parsed: Query, line: string): boolean {
   return isHidden || (plan.needles.length > 0 && plan.units.has(0x2f) && line.includes("\\/"));
 }
 
-t.test("20,000 pairs of a query and a line: the prefilter loses no line and adds none", slow(), (t) => {
-  const { pairs, selected, planned, differ } = comparePrefilter(20_000, 1);
+t.test("5,000 pairs of a query and a line: the prefilter loses no line and adds none", slow(), (t) => {
+  const { pairs, selected, planned, differ } = comparePrefilter(5_000, 1);
   t.same(differ.slice(0, 10), []);
   t.ok(selected > pairs / 20 && selected < pairs / 2, `${selected} of ${pairs} selected`);
   t.ok(planned > pairs / 3, `${planned} of ${pairs} with a prefilter`);
