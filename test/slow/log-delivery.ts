@@ -1,5 +1,6 @@
 // Requests over 50 instances that are killed, frozen, thawed and throttled, with the log service away twice: entries are counted by
-// their ids. 2,000 requests here; `npm run count:delivery` makes 100,000.
+// their ids. 2,000 requests here; `npm run count:delivery` makes 100,000. A model of the service and of time; with the real
+// ones it is log-delivery-processes.ts.
 import t from "tap";
 import { Instance, ServiceModel } from "../support/delivery/platform.ts";
 import { randomOf } from "../support/random.ts";

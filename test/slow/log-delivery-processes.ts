@@ -1,0 +1,181 @@
+// Requests over instances that are real processes of the runtime, killed, stopped, continued and throttled, and a real service that
+// is killed twice and started again over the same data: entries are counted by their ids. DELIVERY_REQUESTS requests (1,000)
+// over DELIVERY_INSTANCES instances (12), the service away for DELIVERY_AWAY_MS each time (4,000), drawn by DELIVERY_SEED;
+// `npm run count:delivery` makes 100,000 over 50, away for 30 s.
+import { mkdtempSync, rmSync } from "node:fs";
+import { tmpdir } from "node:os";
+import { join } from "node:path";
+import t, { type Test } from "tap";
+import { systemClock } from "../../grammar/units/clock.ts";
+import { rpcClient } from "../../schema/rpc-client.ts";
+import { tool } from "../support/cli.ts";
+import { InstanceProcess, makeDeployment } from "../support/delivery/processes.ts";
+import { randomOf } from "../support/random.ts";
+import { serviceProcess } from "../support/service-process.ts";
+
+const REQUESTS = Number(process.env.DELIVERY_REQUESTS ?? 1_000);
+const INSTANCES = Number(process.env.DELIVERY_INSTANCES ?? 12);
+const AWAY_MS = Number(process.env.DELIVERY_AWAY_MS ?? 4_000);
+const SEED = Number(process.env.DELIVERY_SEED ?? 7);
+const WAYS = (process.env.DELIVERY_CLOUDWATCH ?? "true,false").split(",").map((text) => text === "true");
+/** Requests at once. */
+const CLIENTS = 8;
+const KILLS = Math.max(0.002, 12 / REQUESTS);
+/** Requests of each instance at the end, when the pause after failures is over. */
+const DRAINS = 6;
+
+const skip = process.platform === "linux" ? false : "needs SIGSTOP and /proc";
+
+async function startService(t: Test) {
+  const data = mkdtempSync(join(tmpdir(), "tool-delivery-data-"));
+  t.teardown(() => rmSync(data, { recursive: true, force: true, maxRetries: 5 }));
+  const made = await tool(["service", "init", "--data", data, "--format", "json"]);
+  const { token } = JSON.parse(made.stdout) as { token: string };
+  const service = await serviceProcess(t, { data, smtp: "smtp://127.0.0.1:9" });
+  await service.start();
+  const client = rpcClient({ url: service.url, token });
+  await client.call("add_project", { project: { id: "shop", name: "shop" } });
+  const app = { description: "shop, production", scopes: ["events:write" as const], project_id: "shop" };
+  const { id } = await client.call("add_token", { token: { ...app, stage: "production" } });
+  return {
+    service,
+    place: { url: `${service.url}/ingest/shop`, token: id },
+    /** How often each id is stored, and the queries of the responses. */
+    async stored() {
+      const ids = new Map<string, number>();
+      const responses = new Set<string>();
+      const range = { start: "2000-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+      let cursor: string | undefined;
+      do {
+        const page = { limit: 5_000, order: "ascending" as const, ...(cursor && { cursor }) };
+        const answer = await client.call("search", { project_id: "shop", ...range, ...page });
+        for (const { id, message, fields } of answer.events) {
+          ids.set(id, (ids.get(id) ?? 0) + 1);
+          if (message === "response") responses.add(String(fields.query));
+        }
+        cursor = answer.cursor;
+      } while (cursor !== undefined);
+      return { ids, responses };
+    },
+  };
+}
+
+for (const printsAll of WAYS) {
+  t.test(`${REQUESTS} requests ${printsAll ? "with" : "without"} CloudWatch, by processes`, { skip }, async (t) => {
+    const random = randomOf(SEED);
+    const { service, place, stored } = await startService(t);
+    const directory = makeDeployment(t, { printsAll });
+    const all: InstanceProcess[] = [];
+    t.teardown(() => {
+      for (const one of all) one.end();
+    });
+    const start = () => {
+      const instance = new InstanceProcess(directory, place);
+      all.push(instance);
+      return instance;
+    };
+    let living = Array.from({ length: INSTANCES }, start);
+    const beganMs = systemClock.monotonicMs();
+
+    let away: Promise<void> | undefined;
+    const goAway = async () => {
+      await service.kill();
+      await systemClock.sleep(AWAY_MS);
+      await service.start();
+      away = undefined;
+    };
+    const awayAt = new Set([Math.floor(REQUESTS / 3), Math.floor((2 * REQUESTS) / 3)]);
+    const endings: Promise<void>[] = [];
+    let request = 0;
+    const client = async () => {
+      while (request < REQUESTS) {
+        const number = ++request;
+        if (awayAt.has(number)) away = goAway();
+        // Two are asked all the time, the others now and then.
+        const idle = living.filter((one) => !one.isBusy);
+        const instance = (random.chance(0.4) && idle.find((one) => living.indexOf(one) < 2)) || random.pick(idle);
+        // Who is asked much while the service is away writes more than is kept.
+        const isLong = away !== undefined && living.indexOf(instance) < 2;
+        const isThrottled = random.chance(0.03);
+        const gapMs = random.below(random.chance(0.02) ? 300 : 10);
+        const isEnding = random.chance(KILLS);
+        const isKill = random.chance(0.5);
+        const work = instance.serve(`r=${number}${isLong ? `&long=${"x".repeat(20_000)}` : ""}`, { isThrottled });
+        if (isEnding) {
+          living = living.filter((one) => one !== instance);
+          living.push(start());
+          if (isKill) {
+            // While it answers, most times.
+            await systemClock.sleep(gapMs);
+            instance.kill();
+          } else endings.push(work.then(() => instance.shutDown()));
+        }
+        await work;
+        await systemClock.sleep(gapMs);
+      }
+    };
+    await Promise.all(Array.from({ length: CLIENTS }, client));
+    await Promise.all([...endings, away]);
+    const servedMs = systemClock.monotonicMs() - beganMs;
+
+    const killed = all.filter(({ ending }) => ending === "killed");
+    const shutDown = all.filter(({ ending }) => ending === "shut down");
+    // All that waits is sent when the pause after the last failure is over.
+    let found = await stored();
+    const missingOf = (instances: readonly InstanceProcess[]) =>
+      instances.flatMap(({ printed }) => [...printed].filter((id) => !found.ids.has(id)));
+    const countedOf = (instances: readonly InstanceProcess[]) => instances.reduce((sum, one) => sum + one.counted, 0);
+    await systemClock.sleep(Math.min(60_000, 2 * AWAY_MS));
+    for (let round = 0; round < DRAINS; round++) {
+      for (const instance of living) {
+        await instance.serve(`drain=${round}`);
+        await instance.idle();
+      }
+    }
+    found = await stored();
+
+    const lost = missingOf(living);
+    const counted = countedOf(living);
+    const printed = new Set(all.flatMap((one) => [...one.printed]));
+    t.comment(
+      `measured: ${request} requests in ${Math.round(servedMs / 1000)} s, ${all.length} instances, ${printed.size} entries on stdout, ` +
+        `${found.ids.size} in the service, ${lost.length} missing of those that lived, ${counted} counted, ` +
+        `${missingOf(shutDown).length} of ${shutDown.length} shut down, ${missingOf(killed).length} of ${killed.length} killed`,
+    );
+    t.same(
+      [...found.ids].filter(([, times]) => times > 1),
+      [],
+      "no id is twice in the service",
+    );
+    t.ok(counted > 0, "some were dropped");
+    t.same(
+      all.filter(({ starts }) => starts > 1).map(({ ending }) => ending ?? "living"),
+      [],
+      "no instance ended by itself",
+    );
+    const nowhere = (instances: readonly InstanceProcess[]) =>
+      instances.flatMap((one) =>
+        one.answered.filter((query) => !one.responses.has(query) && !found.responses.has(query)),
+      );
+    if (printsAll) {
+      t.ok(lost.length <= counted, `${lost.length} entries are missing, ${counted} are counted`);
+      t.same(nowhere(all), [], "each answer is in CloudWatch or in the service");
+      t.same(gapsIn(new Set([...printed, ...found.ids.keys()])), [], "no number of an instance is missing in both");
+    } else {
+      t.same(nowhere([...living, ...shutDown]), [], "each answer is printed or in the service");
+    }
+    t.notMatch(service.said(), /error:/);
+  });
+}
+
+/** The ids that are missing among those of the same instance: each numbers its entries from 1 on. */
+function gapsIn(ids: ReadonlySet<string>): string[] {
+  const most = new Map<string, number>();
+  for (const id of ids) {
+    const [instance = "", number] = id.split("-");
+    most.set(instance, Math.max(most.get(instance) ?? 0, Number(number)));
+  }
+  return [...most].flatMap(([instance, last]) =>
+    Array.from({ length: last }, (_, at) => `${instance}-${at + 1}`).filter((id) => !ids.has(id)),
+  );
+}
