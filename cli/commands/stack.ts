@@ -7,7 +7,7 @@ import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
-import { KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
+import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
@@ -42,7 +42,7 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   const opens = { ...options, deploys: true, appliesPro: true };
-  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox, streamKey }) => {
+  return withStack(context, opens, async ({ stack, name, progress, watch, sandbox, streamKey, endReplaced }) => {
     let isRefused = false;
     let loss = "";
     const confirm = async (stackPlan: StackPlan) => {
@@ -56,6 +56,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
       return confirmed(context, `This ${loss}. Type ${name} to continue: `, name);
     };
     const result = await stack.apply({ confirm, streamKey }, watch);
+    if (result.outcome !== "cancelled") await endReplaced();
     progress.end();
     if (context.format === "json") await context.print(toJson(result));
     if (isRefused) {
@@ -233,6 +234,8 @@ interface Opened {
   openTokens(): Promise<LogTokens>;
   /** The token of the stream to the log service. */
   streamKey(): Promise<string>;
+  /** Ends tokens of the stream in whose place that is. */
+  endReplaced(): Promise<void>;
 }
 
 /** Opens the stack of the project and runs a command on it. */
@@ -263,15 +266,19 @@ async function withStack(
       const { endAll } = await import("../service/log-delivery.ts");
       return endAll(context, { tokens: await openTokens(), watched: { signal, report: () => {} } });
     };
+    let endReplaced = async () => {};
     const streamKey = async () => {
       if (sandbox !== undefined) return KEY_IN_SANDBOX;
-      const { requireStreamKey } = await import("../service/log-delivery.ts");
-      const watched = { signal, report: () => {} };
-      return requireStreamKey(context, { config, tokens: await openTokens(), watched });
+      const { endRetired, requireStreamToken } = await import("../service/log-delivery.ts");
+      const request = { tokens: await openTokens(), watched: { signal, report: () => {} } };
+      const token = await requireStreamToken(context, { ...request, config });
+      endReplaced = () => endRetired(context, { ...request, stage: ALL_OF_APP }, token);
+      return token.token;
     };
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
     return run({
       ...{ stack, name: resolved.name, place, sandbox, progress, config, openTokens, endTokens, streamKey },
+      endReplaced: () => endReplaced(),
       watch: { signal, report },
     });
   });
