@@ -9,7 +9,7 @@ import { deployProgress } from "../output/deploy-progress.ts";
 import { renderServicePlan, servicePlanDocument } from "../output/service-plan-text.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus } from "../output/stack-text.ts";
-import { KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
+import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
@@ -56,7 +56,7 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
 export function apply(context: Context, options: Options<"stack apply">): Promise<number> {
   const opens = { ...options, deploys: true, appliesPro: true };
   return withStack(context, opens, async (opened) => {
-    const { stack, name, progress, watch, sandbox, streamKey } = opened;
+    const { stack, name, progress, watch, sandbox, streamKey, endReplaced } = opened;
     // Before anything is changed: its removals are confirmed first, and a problem there holds up nothing of the stack.
     const logs = await opened.planLogs();
     const ask = (question: string) => confirmed(context, `${question}. Type ${name} to continue: `, name);
@@ -76,6 +76,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
       return ask(`This ${loss}`);
     };
     const result = await stack.apply({ confirm, streamKey }, watch);
+    if (result.outcome !== "cancelled") await endReplaced();
     progress.end();
     const isCancelled = result.outcome === "cancelled";
     const applied = isCancelled ? { plan: logs, done: [], problem: undefined } : await opened.applyLogs(logs);
@@ -258,6 +259,8 @@ interface Opened {
   /** Compares the app's log service with tool.json; undefined if the app has nothing to do with one. */
   planLogs(): Promise<ServicePlan | undefined>;
   applyLogs(plan: ServicePlan | undefined): Promise<AppliedPlan>;
+  /** Ends tokens of the stream in whose place that is. */
+  endReplaced(): Promise<void>;
 }
 
 /** Opens the stack of the project and runs a command on it. */
@@ -294,11 +297,14 @@ async function withStack(
       const { endAll } = await import("../service/log-delivery.ts");
       return endAll(context, { tokens: await openTokens(), watched: { signal, report: () => {} } });
     };
+    let endReplaced = async () => {};
     const streamKey = async () => {
       if (sandbox !== undefined) return KEY_IN_SANDBOX;
-      const { requireStreamKey } = await import("../service/log-delivery.ts");
-      const watched = { signal, report: () => {} };
-      return requireStreamKey(context, { config, tokens: await openTokens(), watched });
+      const { endRetired, requireStreamToken } = await import("../service/log-delivery.ts");
+      const request = { tokens: await openTokens(), watched: { signal, report: () => {} } };
+      const token = await requireStreamToken(context, { ...request, config });
+      endReplaced = () => endRetired(context, { ...request, stage: ALL_OF_APP }, token);
+      return token.token;
     };
     const planLogs = async () => {
       const { planService } = await import("../alerts/service-plan.ts");
@@ -312,6 +318,7 @@ async function withStack(
     return run({
       ...{ stack, name: resolved.name, place, sandbox, progress, config, openTokens, endTokens, streamKey },
       ...{ planLogs, applyLogs },
+      endReplaced: () => endReplaced(),
       watch: { signal, report },
     });
   });

@@ -100,10 +100,10 @@ export async function streamKeyFor(
 }
 
 /** The same for `tool stack apply`, which makes no stream that could deliver nothing. Throws a PlatformError. */
-export async function requireStreamKey(context: Context, request: StreamRequest): Promise<string> {
+export async function requireStreamToken(context: Context, request: StreamRequest): Promise<LogToken> {
   const { token, reason, remedy } = await tokenFor(context, { ...request, stage: ALL_OF_APP }, "tool stack apply");
   if (token === undefined) throw new PlatformError("stack/stream-key", visible(reason), visible(remedy));
-  return token.token;
+  return token;
 }
 
 /** A token goes to the origin that made it, and is for one project there. */

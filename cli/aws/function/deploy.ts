@@ -358,7 +358,7 @@ function snapshotRemarks(
 }
 
 const STACK_REMARK =
-  "tool.json asks for more than a deploy does (domains, records, alerts, warming): tool stack plan shows it, tool stack apply makes it";
+  "tool.json asks for more than a deploy does (domains, records, alerts, warming, Firehose): tool stack plan shows it, tool stack apply makes it";
 
 /** Whether a first deploy of the stage leaves anything to `stack apply`. */
 function asksForMore(config: Config, stage: string): boolean {

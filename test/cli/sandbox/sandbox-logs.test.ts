@@ -38,6 +38,28 @@ t.test("a deploy joins the log service that runs here, and says where to look", 
   t.equal(folder.logsOf("my-app", "staging"), undefined);
 });
 
+t.test("a stream of Firehose delivers to the service that runs here", slow(), async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const { url } = service.running;
+  const logs = { service: "https://logs.example.com", project: "shop", delivery: "firehose" };
+  const directory = t.testdir({
+    "tool.json": JSON.stringify({ name: "my-app", logs }),
+    "index.html": "<p>hello</p>",
+  });
+  const folder = new SandboxFolder(sandbox.folder);
+  folder.writeLogService({ url, token: service.owner, pageUrl: url });
+  const deployed = await sandbox.tool(directory, "deploy");
+  t.equal(deployed.code, 0, deployed.stderr);
+  t.match(deployed.stderr, /\/p\/my_app\/events$/m, "the project is that of the app here");
+  t.same([folder.stageToken("my-app", "staging"), folder.stageToken("my-app", ".app")?.project], [undefined, "my_app"]);
+  t.match(await sandbox.ask("my-app", "staging"), { body: /hello/ });
+  await until("the response is in the service", async () => {
+    const { json } = await service.call("search", { project_id: "my_app", ...RANGE, query: "status = 200" });
+    return (json.events ?? []).some((one: { fields: object }) => "log_group" in one.fields);
+  });
+  t.equal((await sandbox.tool(directory, "stack", "delete", "--yes")).code, 0);
+});
+
 t.test("later deploys use the token, or make another one if the service does not know it", slow(), async (t) => {
   const [sandbox, service] = [testSandbox(t), await startTestService(t)];
   const { url } = service.running;

@@ -1,8 +1,14 @@
 // The policy that `tool stack policy` prints: how long it is, what it leaves open, and whether it allows what is done.
 import { readFileSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
+import { SSM } from "@aws-sdk/client-ssm";
 import t from "tap";
-import { accessPolicy, MAX_POLICY_CHARACTERS } from "../../../../cli/aws/stack/policy.ts";
+import {
+  type AccessPolicy,
+  accessPolicy,
+  MAX_POLICY_CHARACTERS,
+  streamPolicy,
+} from "../../../../cli/aws/stack/policy.ts";
 import type { Config } from "../../../../schema/index.ts";
 import { REGIONS, SEPARATE_REGIONS } from "../../../../schema/regions.ts";
 import { HANDLERS, isAllowed, notAllowed, notAllowedOnStack } from "../../../support/access-policy.ts";
@@ -15,13 +21,18 @@ import { until } from "../../../support/until.ts";
 /** The longest name that tool.json takes. */
 const LONGEST = "a-shop-for-everything-that-is-green-blue";
 
-t.test("it is one managed policy, whatever the name and the region are", (t) => {
+const both = (app: Parameters<typeof accessPolicy>[0]): AccessPolicy => ({
+  ...accessPolicy(app),
+  Statement: [...accessPolicy(app).Statement, ...streamPolicy(app).Statement],
+});
+
+t.test("each of the two is one managed policy, whatever the name and the region are", (t) => {
   t.equal(LONGEST.length, 40);
   for (const region of [...REGIONS, ...SEPARATE_REGIONS]) {
     const sizes = Array.from({ length: 40 }, (_, i) => {
-      const policy = accessPolicy({ name: "x".repeat(i + 1), region, roles: [] });
-      return JSON.stringify(policy).replace(/\s/g, "").length;
-    });
+      const app = { name: "x".repeat(i + 1), region, roles: [] };
+      return [accessPolicy(app), streamPolicy(app)].map((one) => JSON.stringify(one).replace(/\s/g, "").length);
+    }).flat();
     t.ok(Math.max(...sizes) <= MAX_POLICY_CHARACTERS, `${region}: ${Math.max(...sizes)} characters`);
   }
   t.end();
@@ -35,7 +46,7 @@ t.test("the partition of its region is in every resource", (t) => {
     ["us-gov-east-1", "aws-us-gov", false],
   ];
   for (const [region, partition, hasEdge] of rows) {
-    const policy = accessPolicy({ name: "app", region, roles: ["legacy"] });
+    const policy = both({ name: "app", region, roles: ["legacy"] });
     const resources = policy.Statement.flatMap(({ Resource }) => (Resource === "*" ? [] : Resource));
     t.same(
       resources.filter((one) => one.split(":")[1] !== partition),
@@ -88,6 +99,40 @@ t.test("what it leaves open", (t) => {
   t.end();
 });
 
+t.test("what the second one leaves open, which Firehose needs", async (t) => {
+  const cwd = t.testdir({
+    "tool.json": '{ "name": "app", "logs": { "service": "https://logs.example.com", "delivery": "firehose" } }',
+  });
+  const env = { CLOUD_REGION: "eu-west-1" };
+  const first = await tool(["stack", "policy"], { cwd, env });
+  t.equal(first.stderr, '"delivery": "firehose" needs a second policy: tool stack policy --firehose\n');
+  t.same(JSON.parse(first.stdout), accessPolicy({ name: "app", region: "eu-west-1", roles: [] }));
+  const { code, stdout, stderr } = await tool(["stack", "policy", "--firehose"], { cwd, env });
+  t.same([code, stderr], [0, ""]);
+  const policy = JSON.parse(stdout) as AccessPolicy;
+  const account = "123456789012";
+  const stream = (name: string) => `arn:aws:firehose:eu-west-1:${account}:deliverystream/${name}`;
+  const rows: [action: string, resource: string, expected: boolean][] = [
+    ["firehose:CreateDeliveryStream", stream("app-LogStream-x"), true],
+    ["firehose:CreateDeliveryStream", stream("other"), false],
+    ["firehose:PutRecord", stream("app-LogStream-x"), false],
+    ["iam:PassRole", `arn:aws:iam::${account}:role/app-LogStreamRole-x`, true],
+    ["iam:PassRole", `arn:aws:iam::${account}:role/Administrator`, false],
+    ["logs:PutSubscriptionFilter", `arn:aws:logs:eu-west-1:${account}:log-group:/aws/lambda/app`, true],
+    ["logs:PutSubscriptionFilter", `arn:aws:logs:eu-west-1:${account}:log-group:/aws/lambda/apple`, false],
+    ["s3:DeleteBucket", "arn:aws:s3:::app-logfailures-x", true],
+    ["s3:DeleteBucket", "arn:aws:s3:::app-photos", false],
+    ["s3:GetObject", "arn:aws:s3:::secrets/key", false],
+  ];
+  for (const [action, resource, expected] of rows) t.equal(isAllowed(policy, action, resource), expected, action);
+  const { Condition } = policy.Statement.find(({ Action }) => Action.includes("iam:PassRole"))!;
+  t.same(Condition, {
+    StringEquals: { "iam:PassedToService": ["firehose.amazonaws.com", "logs.amazonaws.com"] },
+  });
+  const long = streamPolicy({ name: LONGEST, region: "eu-west-1" });
+  t.ok(isAllowed(long, "s3:CreateBucket", `arn:aws:s3:::${LONGEST.slice(0, 24)}-logfailures-x`), "a name that is cut");
+});
+
 t.test("the command passes the roles that tool.json names, those of stages too", async (t) => {
   const config = {
     name: "app",
@@ -104,8 +149,9 @@ t.test("the command passes the roles that tool.json names, those of stages too",
   );
 });
 
-t.test("it allows what the stack's service does for each type of our templates", (t) => {
-  const policy = accessPolicy({ name: "app", region: "eu-west-1", roles: [] });
+t.test("both allow what the stack's service does for each type of our templates", (t) => {
+  const app = { name: "app", region: "eu-west-1", roles: [] };
+  const ofFirehose = /^AWS::(KinesisFirehose|Logs|S3)::/;
   const rows = JSON.parse(readFileSync(join(root, "test/vectors/stack-templates.json"), "utf8")) as {
     expected: { template: { Resources: Record<string, { Type: string }> } };
   }[];
@@ -116,7 +162,9 @@ t.test("it allows what the stack's service does for each type of our templates",
   for (const type of types) {
     t.ok(HANDLERS[type], `${type} is known`);
     t.same(
-      (HANDLERS[type] ?? []).filter((action) => !isAllowed(policy, action)),
+      (HANDLERS[type] ?? []).filter(
+        (action) => !isAllowed(ofFirehose.test(type) ? both(app) : accessPolicy(app), action),
+      ),
       [],
       type,
     );
@@ -180,5 +228,32 @@ t.test("it allows every call of every command, for an app with the longest name"
   await run("stack", "delete", "--yes", "--logs");
   const calls = new Set(aws.journal.calls());
   t.ok(calls.size > 50, `${calls.size} different calls`);
+  t.same(notAllowed(policy, aws.journal.entries), []);
+});
+
+t.test("both allow every call for an app with Firehose", slow(), async (t) => {
+  const aws = await startAws(t);
+  const logs = { service: "https://logs.example.com", delivery: "firehose" };
+  const app = appFolder(aws, join(t.testdir(), "app"), {
+    "tool.json": JSON.stringify({ name: LONGEST, logs }),
+    "app.js": appSource("one"),
+  });
+  const token = { service: logs.service, project: LONGEST.replaceAll("-", "_"), token: "lgs_x", retired: [] };
+  const Name = `/tool/${LONGEST}/.logs/.app`;
+  await new SSM(aws.client).putParameter({ Name, Value: JSON.stringify(token), Type: "SecureString" });
+  aws.journal.clear();
+  const run = async (...argv: string[]) => {
+    const outcome = await app.tool(argv);
+    t.equal(outcome.code, 0, argv.join(" ")) || t.comment(outcome.stderr);
+  };
+  await run("deploy");
+  await run("stack", "apply");
+  const { resources } = aws.state.service("cloudformation").find(LONGEST)!;
+  const made = [...resources.values()].flatMap(({ type, physicalId }) => (physicalId ? [{ type, physicalId }] : []));
+  const policy = both({ name: LONGEST, region: aws.region, roles: [] });
+  t.ok(made.some(({ type }) => type === "AWS::KinesisFirehose::DeliveryStream"));
+  t.same(notAllowedOnStack(policy, made, aws), [], "what the stack made");
+  await run("stack", "delete", "--yes", "--logs");
+  t.equal(aws.journal.count("s3", "DeleteBucket"), 1);
   t.same(notAllowed(policy, aws.journal.entries), []);
 });

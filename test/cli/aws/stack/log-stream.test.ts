@@ -140,6 +140,13 @@ t.test("the way is changed by an apply, there and back", slow(), async (t) => {
   const group = aws.state.service("logs").groups.get("/aws/lambda/hello");
   t.equal(group?.retentionInDays, 30, "the log is as it was");
 
+  const before = stream()!.destination.accessKey;
+  configure({ delivery: "firehose", project: "other" });
+  await run(["stack", "apply"], person);
+  t.match(stream()!.destination.attributes, { project: "other" });
+  t.not(stream()!.destination.accessKey, before, "a token is for one project");
+  t.equal((await service.call("get_account", {}, before)).status, 401, "and ends with the stream that had it");
+
   configure({ delivery: "runtime" });
   await run(["deploy"], person);
   const back = await run(["stack", "apply"], NOBODY);

@@ -55,6 +55,25 @@ t.test("complete templates", (t) => {
   t.end();
 });
 
+t.test("the token of a stream is a parameter's value, in neither the template nor its hash", (t) => {
+  const logs = { service: "https://logs.example.com", delivery: "firehose" } as const;
+  const built = ["lgs_one", "lgs_two"].map((streamKey) => build({ logs }, { streamKey }));
+  t.same(
+    built.map(({ parameters }) => parameters),
+    [{ LogsKey: "lgs_one" }, { LogsKey: "lgs_two" }],
+  );
+  t.same(built[0]!.template, built[1]!.template);
+  t.notMatch(JSON.stringify(built[0]!.template), "lgs_");
+  t.match(built[0]!.template.Parameters, { LogsKey: { NoEcho: true } });
+  const hashes = [{}, { logs }, { logs: { ...logs, project: "other" } }].map((config) =>
+    templateHash(input(config), BOTH),
+  );
+  t.equal(new Set(hashes).size, 3, "the way and the project are");
+  const quiet = { ...logs, delivery: "runtime", retention: "7d" } as const;
+  t.equal(templateHash(input({ logs: quiet }), BOTH), hashes[0]);
+  t.end();
+});
+
 const ARN = "arn:aws:acm:us-east-1:123456789012:certificate/1";
 const OPS = { name: "ops", type: "email", emails: ["ops@example.com"] } as const;
 const alert = (more: object) =>
