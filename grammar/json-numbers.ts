@@ -33,8 +33,8 @@ function isDigit(code: number): boolean {
   return code >= 0x30 && code <= 0x39;
 }
 
-/** Offset past the string whose text begins at `start`; the end of the text if the string is not closed. */
-function endOfString(text: string, start: number): number {
+/** Offset past the JSON string whose text begins at `start`; the end of the text if the string is not closed. */
+export function endOfString(text: string, start: number): number {
   for (let at = start + 1; ; at++) {
     at = text.indexOf('"', at);
     if (at === -1) return text.length;

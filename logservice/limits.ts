@@ -13,6 +13,8 @@ export const LIMITS = {
   fieldsPerEvent: 250,
   /** Nested objects and lists; `fields` itself is the first. */
   fieldsDepth: 10,
+  /** Objects and lists of a JSON body, or of a line. The 10,000 events of a batch may have fifty each. */
+  objectsPerBody: 500_000,
   idempotencyKeyLength: 255,
   /** Time that a query may take before it is stopped. */
   queryMs: 30_000,

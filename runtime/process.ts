@@ -2,7 +2,7 @@ import { delimiter, join } from "node:path";
 import type { Readable } from "node:stream";
 import type { Entry } from "../grammar/entry.ts";
 // Not by the door of its folder, as in output.ts.
-import { continuesTrace } from "../grammar/query/trace-lines.ts";
+import { continuesTrace, type TraceSoFar } from "../grammar/query/trace-lines.ts";
 import type { Clock, Timer } from "../grammar/units/clock.ts";
 import type { Backoff as ConfigBackoff } from "../schema/index.ts";
 import type { CancelSignal } from "./cancel-signal.ts";
@@ -430,20 +430,21 @@ export class Supervisor {
   #readOutput(group: ProcessGroup): string[] {
     const { entries } = this.#options;
     const lastLines: string[] = [];
-    const isContinuing = (line: string, before: Entry | undefined) =>
-      before !== undefined &&
-      before.message.length + line.length < MAX_TRACE_CHARACTERS &&
-      continuesTrace(line, before.message) &&
-      entries.extend(before, line);
+    const isContinuing = (line: string, before: TraceSoFar & { readonly entry: Entry }) =>
+      before.entry.message.length + line.length < MAX_TRACE_CHARACTERS &&
+      continuesTrace(line, before) &&
+      entries.extend(before.entry, line);
     const read = (stream: Readable | null, from: "stdout" | "stderr") => {
       // The entry of the line before, if that was plain text.
-      let before: Entry | undefined;
+      let before: (TraceSoFar & { readonly entry: Entry }) | undefined;
       const lines = new LineSplitter((line) => {
         const { output } = this.#options;
-        if (output !== undefined && !isContinuing(line, before)) {
+        if (before !== undefined && isContinuing(line, before)) before = { ...before, last: line };
+        else if (output !== undefined) {
           const entry = entryOfLine(line, { level: output[from], nowMs: entries.nowMs, times: output.times });
           const added = entry && entries.add(entry);
-          before = entry?.message === line ? added : undefined;
+          before =
+            added !== undefined && added.message === line ? { entry: added, first: line, last: line } : undefined;
         }
         lastLines.push(line.length > 1000 ? `${line.slice(0, 1000)}...` : line);
         if (lastLines.length > REPORTED_LINES) lastLines.shift();

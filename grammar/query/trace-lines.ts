@@ -8,12 +8,18 @@ const FRAME = /^at \S/;
 const PYTHON = /^Traceback \(most recent call last\):/;
 const ERROR = /^[A-Za-z_][\w.]*(?::|$)/;
 
+/** The first and the last line that an entry has so far: all of them would be read again for each further one. */
+export interface TraceSoFar {
+  readonly first: string;
+  readonly last: string;
+}
+
 /**
  * Whether a line of plain text belongs to the entry before it, which the same source wrote just before: a trace of a stack
- * is one entry. `message` is what that entry has so far.
+ * is one entry.
  */
-export function continuesTrace(line: string, message: string): boolean {
+export function continuesTrace(line: string, { first, last }: TraceSoFar): boolean {
   if (JSON_OBJECT.test(line)) return false;
   if (INDENTED.test(line) || FRAME.test(line)) return true;
-  return PYTHON.test(message) && ERROR.test(line) && INDENTED.test(message.slice(message.lastIndexOf("\n") + 1));
+  return PYTHON.test(first) && ERROR.test(line) && INDENTED.test(last);
 }

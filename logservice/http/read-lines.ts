@@ -18,7 +18,7 @@ export function readLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
   let number = 0;
-  let isAfterText = false;
+  const traces = new TraceLines(batch);
   for (let at = beginOf(text); at < text.length; ) {
     const end = text.indexOf("\n", at);
     const begin = at;
@@ -28,12 +28,14 @@ export function readLines(text: string, nowMs: number): ReadBatch {
     const isText = line !== "" && !line.startsWith("{");
     // With its indentation, which is a part of the trace.
     const whole = () => text.slice(begin, end === -1 ? text.length : end).trimEnd();
-    if (isText && isAfterText && joins(batch, whole())) continue;
-    isAfterText = isText;
+    if (isText && traces.takes(whole())) continue;
+    traces.end();
     if (line === "") continue;
     refuseFull(batch);
     readPart(batch, number - 1, () => readNewEvent(lineEvent(line), `line ${number}`, now));
+    if (isText) traces.begin();
   }
+  traces.end();
   return batch;
 }
 
@@ -51,10 +53,20 @@ export function readJson(text: string, nowMs: number): ReadBatch {
     readPart(batch, index, () => {
       const place = `element ${index + 1}`;
       if (!isObject(value)) throw new RpcError("invalid", `${place}: must be an object`);
-      return readNewEvent(eventOfObject(value, JSON.stringify(value)), place, now);
+      return readNewEvent(eventOfObject(value, shownOf(value)), place, now);
     });
   }
   return batch;
+}
+
+/** An object as a line would have it. One that JSON.stringify cannot write is too deep, and refused for that. */
+function shownOf(value: object): string {
+  try {
+    return JSON.stringify(value);
+  } catch (error) {
+    if (error instanceof RangeError) return "";
+    throw error;
+  }
 }
 
 /** The elements of a list that has an object; undefined for anything else. */
@@ -68,31 +80,59 @@ function listOf(text: string): readonly unknown[] | undefined {
 const isObject = (value: unknown): value is Record<string, unknown> =>
   typeof value === "object" && value !== null && !Array.isArray(value);
 
-/** Adds a line to the last event if it goes on with the trace there. */
-function joins({ events }: { readonly events: NewEvent[] }, line: string): boolean {
-  const last = events.at(-1);
-  if (last === undefined || last.truncated || !continuesTrace(line, last.message)) return false;
-  const message = `${last.message}\n${line}`;
-  // A character has at most three bytes for each of its units.
-  if (message.length > LIMITS.messageBytes / 3 && Buffer.byteLength(message) > LIMITS.messageBytes) return false;
-  events[events.length - 1] = { ...last, message };
-  return true;
+/** Joins the lines of a trace of a stack with the event before them, whose message is put together once, at the end. */
+class TraceLines {
+  readonly #batch: ReadBatch & { readonly events: NewEvent[] };
+  /** Those of the last event; none if nothing may be added to it. */
+  #lines: string[] = [];
+  #bytes = 0;
+
+  constructor(batch: ReadBatch & { readonly events: NewEvent[] }) {
+    this.#batch = batch;
+  }
+
+  /** The last event is one of a line of text. */
+  begin(): void {
+    const last = this.#batch.events.at(-1);
+    if (last === undefined || last.truncated) return;
+    this.#lines = [last.message];
+    this.#bytes = Buffer.byteLength(last.message);
+  }
+
+  /** Adds a line to the last event if it goes on with the trace there. */
+  takes(line: string): boolean {
+    const [first] = this.#lines;
+    if (first === undefined || !continuesTrace(line, { first, last: this.#lines.at(-1)! })) return false;
+    const bytes = this.#bytes + 1 + Buffer.byteLength(line);
+    if (bytes > LIMITS.messageBytes) return false;
+    this.#bytes = bytes;
+    this.#lines.push(line);
+    return true;
+  }
+
+  end(): void {
+    const { events } = this.#batch;
+    if (this.#lines.length > 1) events[events.length - 1] = { ...events.at(-1)!, message: this.#lines.join("\n") };
+    this.#lines = [];
+  }
 }
 
 /** Reads the lines for a project of plain text: each is a message, with its indentation, but for those of a trace. */
 export function readPlainLines(text: string, nowMs: number): ReadBatch {
   const now = new Date(nowMs).toISOString();
   const batch = newBatch();
-  let isAfterText = false;
+  const traces = new TraceLines(batch);
   for (const [index, line] of text.slice(beginOf(text)).split("\n").entries()) {
     const message = line.endsWith("\r") ? line.slice(0, -1) : line;
     const isText = trimmed(message, 0, message.length) !== "";
-    if (isText && isAfterText && joins(batch, message)) continue;
-    isAfterText = isText;
+    if (isText && traces.takes(message)) continue;
+    traces.end();
     if (!isText) continue;
     refuseFull(batch);
     readPart(batch, index, () => readNewEvent({ level: "info", message }, `line ${index + 1}`, now));
+    traces.begin();
   }
+  traces.end();
   return batch;
 }
 
@@ -199,11 +239,12 @@ const MAX_SHOWN_LENGTH = 1_000;
 /** The object in a line; undefined if the line only looks like one. */
 const objectOf = (line: string) => parsedOrUndefined(line) as Record<string, unknown> | undefined;
 
+/** Throws `too_large`. */
 function parsedOrUndefined(text: string): unknown {
   try {
     return parseExactJson(text);
   } catch (error) {
-    if (error instanceof RpcError) return undefined;
+    if (error instanceof RpcError && error.type !== "too_large") return undefined;
     throw error;
   }
 }

@@ -530,6 +530,12 @@ t.test("each limit on both sides", async (t) => {
       () => add(event({ fields: deep(11) })),
       "400 events[0].fields: must be at most 10 objects and lists deep",
     ],
+    [
+      "objects and lists",
+      () => post(`{"x":[${"[],".repeat(LIMITS.objectsPerBody - 3)}{}]}`),
+      () => post(`{"x":[${"[],".repeat(LIMITS.objectsPerBody - 2)}{}]}`),
+      "413 there must be at most 500000 objects and lists at once: send them in parts",
+    ],
     ["Idempotency-Key", () => key(255), () => key(256), "400 Idempotency-Key: must have at most 255 characters"],
   ];
   for (const [title, within, beyond, expected] of rows) {
@@ -539,7 +545,7 @@ t.test("each limit on both sides", async (t) => {
     t.equal(`${outside.status} ${outside.json?.message}`, expected, `${title} beyond`);
   }
   const nesting = await post("[".repeat(LIMITS.bodyBytes));
-  t.equal(nesting.status, 400, "nothing but brackets");
+  t.equal(nesting.status, 413, "nothing but brackets");
   t.same(service.logged, []);
 });
 

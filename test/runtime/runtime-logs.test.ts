@@ -144,8 +144,11 @@ t.test("which line continues the entry before it", (t) => {
     [`${PYTHON}\nKeyError: 'x'`, "ValueError: y", false],
     ["Error: boot", "KeyError: 'x'", false],
   ];
-  for (const [before, line, continues] of rows)
-    t.equal(continuesTrace(line, before), continues, JSON.stringify([before, line]));
+  for (const [before, line, continues] of rows) {
+    const lines = before.split("\n");
+    const soFar = { first: lines[0]!, last: lines.at(-1)! };
+    t.equal(continuesTrace(line, soFar), continues, JSON.stringify([before, line]));
+  }
   t.end();
 });
 
