@@ -1,4 +1,4 @@
-// What `tool stack apply` does with a log service: one request for each change, in the order of the plan.
+// The requests by which `tool stack apply` changes a log service: one request for each change, in the order of the plan.
 
 import type { LogRecords } from "../../schema/as-config.ts";
 import type { LogNotification } from "../../schema/index.ts";
@@ -7,7 +7,7 @@ import type { NotificationInput } from "../../schema/rpc.generated.ts";
 import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { AccountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
-import type { RecordChange, WantedRecords } from "./plan-records.ts";
+import type { ServiceChange, WantedRecords } from "./plan-records.ts";
 import { alertInput } from "./records.ts";
 import { hashSecret } from "./secret-hash.ts";
 
@@ -22,11 +22,11 @@ interface ApplyRequest {
   readonly isNewProject: boolean;
   readonly secrets: ServiceSecrets;
   /** Called after each change that is made. */
-  readonly onDone: (change: RecordChange) => void;
+  readonly onDone: (change: ServiceChange) => void;
 }
 
 /** Makes changes one after another. Throws a TeamError for the first one that fails; those before it are made. */
-export async function applyRecords(changes: readonly RecordChange[], request: ApplyRequest): Promise<void> {
+export async function applyRecords(changes: readonly ServiceChange[], request: ApplyRequest): Promise<void> {
   const { client, wanted, there, isNewProject, onDone } = request;
   if (changes.length === 0) return;
   if (isNewProject) await addProject(client, wanted);
@@ -55,7 +55,7 @@ const ASK = "an admin of the team makes it there, or by their first deploy";
 
 /** Makes one change. Returns the id of what was added. */
 async function make(
-  { action, kind, name, id, properties }: RecordChange,
+  { action, kind, name, id, properties }: ServiceChange,
   { client, wanted, secrets }: ApplyRequest,
   notificationIds: ReadonlyMap<string, string>,
 ): Promise<string | undefined> {
@@ -146,7 +146,7 @@ function masking(error: unknown, secrets: ServiceSecrets): unknown {
 /** A service of before leaves `managed_by` out, so that the next apply would add everything again: takes that back. */
 async function requireManages(
   client: AccountClient,
-  { kind, name }: RecordChange,
+  { kind, name }: ServiceChange,
   { project, id }: { readonly project: string; readonly id: string },
 ): Promise<void> {
   const input = { project_id: project };

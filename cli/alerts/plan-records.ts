@@ -1,4 +1,4 @@
-// What `tool stack apply` would change in a log service: from what tool.json says and what the service has, to changes.
+// The changes that `tool stack apply` makes in a log service: from what tool.json says and what the service has, to changes.
 import { formatDuration } from "../../grammar/units/duration.ts";
 import type { LogRecords } from "../../schema/as-config.ts";
 import type { LogAlert, LogNotification } from "../../schema/index.ts";
@@ -6,7 +6,7 @@ import { MEMBERS, type NotificationMembers } from "../../schema/notification-mem
 import type { Alert, AlertInput, Notification, Search } from "../../schema/rpc.generated.ts";
 import { alertInput } from "./records.ts";
 
-/** What an app has of a log service by its tool.json and the files that this includes, by name. */
+/** The searches, alerts and notifications of an app by its tool.json and the files that this includes, by name. */
 export interface WantedRecords {
   readonly app: string;
   readonly project: string;
@@ -21,7 +21,7 @@ export type SecretJudge = (notification: Pick<Notification, "name" | "secret_has
 export type RecordKind = "notification" | "search" | "alert";
 
 /** One thing of the service that would be added, changed or removed. */
-export interface RecordChange {
+export interface ServiceChange {
   readonly action: "add" | "change" | "remove";
   readonly kind: RecordKind;
   readonly name: string;
@@ -41,7 +41,7 @@ export interface RecordProperty {
 
 export interface RecordsPlan {
   /** In the order in which they are made: notifications before the alerts that name them, and what is removed last. */
-  readonly changes: readonly RecordChange[];
+  readonly changes: readonly ServiceChange[];
   /** Two apps that claim one name. Nothing is done while there are any. */
   readonly clashes: readonly string[];
   /** Things that people made by names of the file: they stay as they are. */
@@ -94,10 +94,10 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
 }
 
 /** Alerts before the notifications that they name. */
-const removals = (changes: readonly RecordChange[]) => changes.filter(({ action }) => action === "remove").reverse();
+const removals = (changes: readonly ServiceChange[]) => changes.filter(({ action }) => action === "remove").reverse();
 
 function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there: readonly Existing[]): RecordsPlan {
-  const changes: RecordChange[] = [];
+  const changes: ServiceChange[] = [];
   const clashes: string[] = [];
   const remarks: string[] = [];
   const names = new Set(wanted.map(({ name }) => name));

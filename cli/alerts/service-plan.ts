@@ -11,10 +11,10 @@ import { TeamError } from "../team/error.ts";
 import { tokenOfOrigin } from "../team/token-for-service.ts";
 import { applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records.ts";
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
-import { planRecords, type RecordChange, type RecordsPlan, type WantedRecords } from "./plan-records.ts";
+import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
 import { isHashOf } from "./secret-hash.ts";
 
-/** What `tool stack apply` would do in the log service of an app. */
+/** The changes that `tool stack apply` would make in the log service of an app. */
 export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
   /** The origin of the service; undefined if there is none that tool.json could be applied to. */
   readonly service: string | undefined;
@@ -22,7 +22,7 @@ export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
   /** Why nothing of it can be done, and what to do; `changes` are those that are known all the same. */
   readonly problem: { readonly message: string; readonly hint: string } | undefined;
   /** Makes the changes. Throws a TeamError for the first one that fails. */
-  apply(onDone: (change: RecordChange) => void): Promise<void>;
+  apply(onDone: (change: ServiceChange) => void): Promise<void>;
 }
 
 interface PlanRequest {
@@ -120,12 +120,12 @@ async function planOf(
   const stored = await storedRecords(client, project);
   const there: LogRecords = stored ?? { alerts: [], notifications: [], searches: [] };
   const { secrets, missing } = await readSecrets(wanted, openVariables, signal);
-  const known = new Set<string>();
+  const same = new Set<string>();
   for (const { name, secret_hash = "", managed_by } of there.notifications) {
     const secret = secrets.get(secretNameOfWanted(wanted, name) ?? "");
-    if (managed_by === wanted.app && secret !== undefined && (await isHashOf(secret_hash, secret))) known.add(name);
+    if (managed_by === wanted.app && secret !== undefined && (await isHashOf(secret_hash, secret))) same.add(name);
   }
-  const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => known.has(name));
+  const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => same.has(name));
   const problem =
     clashes.length > 0
       ? { message: clashes.join("\n"), hint: "nothing of the log service is changed until then" }

@@ -1,5 +1,5 @@
 import { visible } from "../../grammar/visible-text.ts";
-import type { RecordChange, RecordProperty } from "../alerts/plan-records.ts";
+import type { RecordProperty, ServiceChange } from "../alerts/plan-records.ts";
 import type { ServicePlan } from "../alerts/service-plan.ts";
 import { clip, painters, type TextOptions } from "./stack-text.ts";
 
@@ -27,13 +27,13 @@ export function renderServicePlan(plan: ServicePlan, options: TextOptions): stri
 
 const blocks = (texts: readonly string[]) => texts.filter((text) => text !== "").join("\n\n");
 
-function propertyText({ path, before, after, isSecret }: RecordProperty, action: RecordChange["action"]): string {
+function propertyText({ path, before, after, isSecret }: RecordProperty, action: ServiceChange["action"]): string {
   if (isSecret) return `${path}: a secret${action === "change" ? ", which has changed" : ""}`;
   const [from, to] = [before, after].map((value) => (value === undefined ? undefined : visible(value)));
   return action === "add" ? `${path}: ${to}` : `${path}: ${from ?? "the default"} -> ${to ?? "the default"}`;
 }
 
-function totalOf(changes: readonly RecordChange[]): string {
+function totalOf(changes: readonly ServiceChange[]): string {
   return (["add", "change", "remove"] as const)
     .flatMap((action) => {
       const count = changes.filter((change) => change.action === action).length;
@@ -43,7 +43,7 @@ function totalOf(changes: readonly RecordChange[]): string {
 }
 
 /** `notification ops, alert errors`: for sentences about what was done. */
-export const changeNames = (changes: readonly RecordChange[]) =>
+export const changeNames = (changes: readonly ServiceChange[]) =>
   changes.map(({ kind, name }) => `${kind} ${visible(name)}`).join(", ");
 
 /** As `--format json` has it; null if the app has nothing to do with a log service. */

@@ -1,4 +1,4 @@
-import type { RecordChange } from "../alerts/plan-records.ts";
+import type { ServiceChange } from "../alerts/plan-records.ts";
 import { type ServicePlan, saidOf } from "../alerts/service-plan.ts";
 import { type Context, EXIT } from "../context.ts";
 import { changeNames, renderServicePlan, servicePlanDocument } from "../output/service-plan-text.ts";
@@ -8,7 +8,7 @@ import { TeamError } from "../team/error.ts";
 export interface AppliedPlan {
   readonly plan: ServicePlan | undefined;
   /** In their order. */
-  readonly done: readonly RecordChange[];
+  readonly done: readonly ServiceChange[];
   /** Why the rest was not done, and what to do. */
   readonly problem: ServicePlan["problem"];
 }
@@ -35,10 +35,10 @@ export async function confirmRemovals(
 export async function applyPlan(
   plan: ServicePlan | undefined,
   signal: AbortSignal,
-  onDone: (done: readonly RecordChange[]) => void,
+  onDone: (done: readonly ServiceChange[]) => void,
 ): Promise<AppliedPlan> {
   if (plan === undefined || plan.problem !== undefined) return { plan, done: [], problem: plan?.problem };
-  const done: RecordChange[] = [];
+  const done: ServiceChange[] = [];
   try {
     await plan.apply((change) => {
       done.push(change);
@@ -74,7 +74,7 @@ export async function sayApplied(context: Context, { plan, done, problem }: Appl
 }
 
 /** `added: notification ops, alert errors` */
-function doneLines(done: readonly RecordChange[]): string[] {
+function doneLines(done: readonly ServiceChange[]): string[] {
   return (
     [
       ["add", "added"],

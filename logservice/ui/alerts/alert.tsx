@@ -191,8 +191,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
       <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
-      <ManagedNote of={{ kind: "alert", record: alert }} />
-      {!mayChange && alert.managed_by === "" && <p class="note">Your role may not change this alert.</p>}
+      {!mayChange && <ReadOnlyNote alert={alert} />}
       <AlertForm
         projectId={projectId}
         id={id}
@@ -250,6 +249,11 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
     </>
   );
+}
+
+function ReadOnlyNote({ alert }: { readonly alert: Stored }) {
+  if (alert.managed_by === "") return <p class="note">Your role may not change this alert.</p>;
+  return <ManagedNote of={{ kind: "alert", record: alert }} />;
 }
 
 /** When it was evaluated, or will be first. */

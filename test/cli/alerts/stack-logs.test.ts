@@ -243,9 +243,12 @@ t.test("applied, changed, partly removed, by two people", slow(), async (t) => {
   t.match(changed.stdout, '      threshold: 10 -> 20\n      interval: the default -> "10m"\n');
   t.match(changed.stdout, "      webhook_url: a secret, which has changed\n");
   t.match(changed.stdout, "  - alert quiet  REMOVED\n");
-  const asked = await run(bob, "stack", "apply");
-  t.equal(asked.code, 2);
-  t.match(asked.stderr, "this removes alert quiet, notification pager from the log service, and there is no terminal");
+  const unconfirmed = await run(bob, "stack", "apply");
+  t.equal(unconfirmed.code, 2);
+  t.match(
+    unconfirmed.stderr,
+    "this removes alert quiet, notification pager from the log service, and there is no terminal",
+  );
   t.match(await ofProject("searches"), [{ query: /./ }, { query: /./ }, { query: /./ }]);
   t.same(await names("shop"), ALL, "nothing was begun");
   const again = await run(bob, "stack", "apply", "--yes");
