@@ -41,7 +41,7 @@ export async function configuredService(
   if (name?.type !== "string") return NONE;
   const app = name.value;
   if (isSandbox) return serviceOfSandbox(context, app);
-  const { trafficQuestionOf } = await import("../../language-server/service/traffic.ts");
+  const { trafficQuestionOf } = await import("../../language-server/service/traffic-question.ts");
   const question = trafficQuestionOf(root);
   if (question === undefined) return NONE;
   const { NoTokenError, tokenForFile } = await import("../team/token-for-service.ts");
