@@ -109,7 +109,7 @@ async function start(args) {
   const child = spawn(process.execPath, ["dist/bin/cli.cjs", "-C", example, "start", "--no-env", ...words], {
     cwd: root,
     stdio: ["inherit", "inherit", "inherit", "ipc"],
-    env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token } : process.env,
+    env: service ? { ...process.env, TOOL_LOGS_TOKEN: service.token, TOOL_LOGS_URL: service.url } : process.env,
   });
   child.on("message", async (message) => {
     if (message?.type !== "listening") return;

@@ -5,20 +5,21 @@ import {
   agoText,
   counted,
   developmentTraffic,
+  queryOfLoops,
   RULES_QUERY,
   type RuleTraffic,
   STAGES_QUERY,
   type Traffic,
-  type TrafficQuestion,
   trafficIn,
-  trafficQuestionOf,
 } from "../language-server/service/traffic.ts";
+import { type TrafficQuestion, trafficQuestionOf } from "../language-server/service/traffic-question.ts";
 import type { Directory } from "../schema/index.ts";
 import { memberOf, type Node, type StringNode } from "../schema/json.ts";
 import { rpcClient } from "../schema/rpc-client.ts";
 import type { Context } from "./context.ts";
+import { shellWord } from "./shell-word.ts";
 import type { TeamError } from "./team/error.ts";
-import { tokenOfOrigin } from "./team/token-for-service.ts";
+import { tokenForFile } from "./team/token-for-service.ts";
 import { userAgent } from "./user-agent.ts";
 
 const DAY_MS = 86_400_000;
@@ -32,7 +33,7 @@ export async function serviceTraffic(
   { service, project }: TrafficQuestion,
   { days, signal }: { readonly days: number; readonly signal: AbortSignal },
 ): Promise<Traffic> {
-  const { token, team } = tokenOfOrigin(context, service);
+  const { token, team } = tokenForFile(context, service);
   const client = rpcClient({ url: service, token, userAgent: userAgent() });
   const nowMs = context.io.nowMs();
   const period = { start: new Date(nowMs - days * DAY_MS).toISOString(), stop: new Date(nowMs).toISOString() };
@@ -121,11 +122,21 @@ function warnings(keys: readonly StringNode[], { rules }: Traffic, nowMs: number
         { code: "config/no-hit", severity: "warning", message: `no request hit this rule ${period}`, hint, span },
       ];
     }
-    if (winner === undefined) return [];
+    if (winner === undefined) return loopWarnings(rule, { key, period });
     const message = `this rule had ${counted(rule.hits, "hit")} ${period}, the last ${agoText(rule.lastMs, nowMs)}, and is never reached now`;
     const hint = `${JSON.stringify(winner.value)} matches the same paths and wins`;
     return [{ code: "config/shadowed-hit", severity: "warning", message, hint, span }];
   });
+}
+
+function loopWarnings(
+  { pattern, loops }: RuleTraffic,
+  { key: { span }, period }: { readonly key: StringNode; readonly period: string },
+): Problem[] {
+  if (loops === 0) return [];
+  const message = `this rule led clients back to where they came from ${counted(loops, "time")} ${period}`;
+  const hint = `look for what sends them back: tool logs ${shellWord(queryOfLoops(pattern))}`;
+  return [{ code: "config/loop-hit", severity: "warning", message, hint, span }];
 }
 
 /** For each rule that is never reached, the one that matches the same paths and wins. */

@@ -255,6 +255,7 @@ export const TABLE = {
       "--file <path...>": "Read a plain or gzip file, a quoted glob, or - for stdin",
       "--service <url>": "Query this log service, with the token of TOOL_LOGS_TOKEN or tool team",
       "--project <id>": "Project on the service (default: the name in tool.json)",
+      "--cloud": "Ask CloudWatch, not the log service of tool.json",
       "--sandbox": SANDBOX,
     },
     examples: [
@@ -267,6 +268,7 @@ export const TABLE = {
       "logs --file 'logs/*.ndjson*' --format json 'size > 1mb'",
       "logs --count -S 1h 'status >= 500'",
       "logs --service http://localhost:5000 -f 'status >= 500'",
+      "logs --cloud -S 1h error         # not the service of tool.json",
       "logs 'status >= 500 | count by path | limit 10'",
       "logs '@slow | top 5 path'        # a saved query, then a stage",
       "logs '| stats count(), p50(duration), p99(duration) by path'",
@@ -296,6 +298,7 @@ export const TABLE = {
       "--file <path...>": "Replay over files of entries",
       "--service <url>": "Replay over this log service",
       "--project <id>": "Project on the service (default: the name in tool.json)",
+      "--cloud": "Replay over CloudWatch, not the log service of tool.json",
       "--sandbox": "Replay over the log of the app in the sandbox (or set TOOL_SANDBOX=1)",
     },
     examples: [

@@ -83,6 +83,8 @@ export interface AnsweringRule {
   readonly kind: "redirect" | "rewrite" | "static" | "error page" | "cors preflight";
   /** The pattern of a redirect or rewrite as it is written; the others have none. */
   readonly pattern?: string;
+  /** The redirect led the client back to where it came from: `RedirectTrail`. Absent otherwise. */
+  readonly loop?: true;
 }
 
 export type Handler = (request: ProxyRequest) => Promise<ProxyResponse>;

@@ -5,7 +5,7 @@ import { projectIdOf } from "../../schema/project-id.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import type { Context } from "../context.ts";
 import { accountClient } from "../team/account-client.ts";
-import { tokenOfOrigin } from "../team/token-for-service.ts";
+import { tokenForFile } from "../team/token-for-service.ts";
 import { logsAsCode } from "./configured-alerts.ts";
 import { planRecords, type RecordKind } from "./plan-records.ts";
 import { storedRecords } from "./service-plan.ts";
@@ -28,7 +28,7 @@ export async function serviceDifference(
     const code = logsAsCode(context, { config, text });
     if (code.queries.size + code.alerts.size + code.notifications.size === 0) return undefined;
     const { origin } = new URL(service);
-    const { token, remedy } = tokenOfOrigin(context, origin);
+    const { token, remedy } = tokenForFile(context, origin);
     const { clock } = context.io;
     const client = accountClient({ url: origin, token, signIn: remedy, signal, answerMs: ANSWER_MS, clock });
     const there = (await storedRecords(client, project)) ?? { alerts: [], notifications: [], searches: [] };

@@ -8,7 +8,7 @@ import type { SandboxAccess } from "../platform/sandbox.ts";
 import { type AppVariables, SERVICE_SECRETS } from "../platform/variables.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
-import { tokenOfOrigin } from "../team/token-for-service.ts";
+import { tokenForFile } from "../team/token-for-service.ts";
 import { applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records.ts";
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
 import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
@@ -104,7 +104,7 @@ async function placeOf(
   return {
     service: origin,
     open() {
-      const { token, remedy } = tokenOfOrigin(context, origin);
+      const { token, remedy } = tokenForFile(context, origin);
       return { url: origin, token, signIn: remedy, ...(isCi && forbidden) };
     },
   };

@@ -39,7 +39,8 @@ export async function test(context: Context, options: Options<"alerts test">): P
       options.until !== undefined ||
       options.file.length > 0 ||
       options.service !== undefined ||
-      options.sandbox;
+      options.sandbox ||
+      options.cloud;
     return isReplay ? await replay(context, named, options, stop.signal) : await runTests(context, named, stop.signal);
   } finally {
     stop.release();
@@ -142,6 +143,7 @@ async function sourceOf(
     service: options.service ?? "",
     project: options.project ?? "",
     sandbox: options.sandbox,
+    cloud: options.cloud,
   });
   if (!chosen.ok) return context.misuse(chosen.problems[0].message, chosen.problems[0].hint);
   return chosen.source;
@@ -241,6 +243,7 @@ const NO_OPTIONS = {
   service: undefined,
   project: undefined,
   sandbox: false,
+  cloud: false,
 };
 
 function testText({ alert, file, expected, preview }: TestOutcome, isPassed: boolean, alerts: Named): string {

@@ -34,6 +34,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
     service: options.service ?? "",
     project: options.project ?? "",
     sandbox: options.sandbox,
+    cloud: options.cloud,
   });
   if (!chosen.ok) return context.misuse(chosen.problems[0].message, chosen.problems[0].hint);
   const { source } = chosen;

@@ -129,7 +129,7 @@ export async function validate(context: Context, options: Options<"validate">): 
   return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
 }
 
-const TRAFFIC_CODES: ReadonlySet<string> = new Set(["config/no-hit", "config/shadowed-hit"]);
+const TRAFFIC_CODES: ReadonlySet<string> = new Set(["config/loop-hit", "config/no-hit", "config/shadowed-hit"]);
 const MAX_TRAFFIC_DAYS = 365;
 
 /** The days of `--traffic`; undefined without it. */

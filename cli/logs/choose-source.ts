@@ -4,14 +4,15 @@ import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { hasCredentials } from "../open-platform.ts";
 import { refused } from "../refused.ts";
+import type { DeployedLogRequest } from "./deployed-log.ts";
 import type { Block } from "./line-blocks.ts";
 import { followFiles, type OnRead, readFailureReason, readRotated, readStreamLines, STDIN } from "./read-files.ts";
 import type { Chosen, EntrySource } from "./source.ts";
 
 /**
- * Chooses the first that applies: `--file`; `--service`; `--sandbox`; stdin, if it is a FIFO or a regular file and nothing is
- * followed; the log of the deployed app, merged with the development log if the app is not in the sandbox; the development
- * log alone.
+ * Chooses the first that applies: `--file`; `--service`; stdin, if it is a FIFO or a regular file, nothing is followed and neither
+ * `--sandbox` nor `--cloud` is given; without `--cloud`, the log service that has the app's entries; the log of the deployed app,
+ * merged with the development log if the app is not in the sandbox; the development log alone.
  */
 export async function chooseSource(
   context: Context,
@@ -28,12 +29,14 @@ export async function chooseSource(
     readonly project: string;
     /** Whether `--sandbox` names the log of the app in the sandbox. */
     readonly sandbox: boolean;
+    /** Whether `--cloud` names the log that the platform keeps. */
+    readonly cloud: boolean;
   },
 ): Promise<Chosen> {
-  const { files, follow, sinceMs } = request;
+  const { files, follow, sinceMs, cloud } = request;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
   if (request.service !== "") return (await import("./service-source.ts")).serviceSource(context, request);
-  if (!follow && !request.sandbox && stdinHoldsData()) {
+  if (!follow && !request.sandbox && !cloud && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
       ok: true,
@@ -51,11 +54,33 @@ export async function chooseSource(
       },
     };
   }
+  if (cloud) return platformSource(context, request);
+  const configured = await (await import("./configured-service.ts")).configuredService(context, request);
+  if (configured.service !== undefined) {
+    return (await import("./service-source.ts")).configuredSource(context, request, configured.service);
+  }
+  const chosen = await platformSource(context, request);
+  const { remark } = configured;
+  if (!chosen.ok || remark === undefined) return chosen;
+  const note = chosen.source.note === undefined ? remark : `${chosen.source.note}\n${remark}`;
+  return { ok: true, source: { ...chosen.source, note } };
+}
+
+/** The log of the deployed app as the platform keeps it, and the development log. */
+async function platformSource(
+  context: Context,
+  request: DeployedLogRequest & { readonly cloud: boolean },
+): Promise<Chosen> {
+  const { follow, sinceMs } = request;
   const development = developmentSource(context, follow, sinceMs);
   const { deployedSource } = await import("./deployed-log.ts");
   const isWritten = development.ok && (follow || hasDevelopmentLog(context.directory));
   const deployed = await deployedSource(context, request, isWritten ? development.source : undefined);
   if (deployed !== undefined) return { ok: true, source: deployed };
+  if (request.cloud && !(await hasCredentials(context.io.env))) {
+    const hint = "set CLOUD_PROFILE, or CLOUD_ACCESS_KEY_ID and CLOUD_SECRET_ACCESS_KEY";
+    return refused("CloudWatch cannot be asked: there are no AWS credentials on this machine", hint);
+  }
   if (!development.ok) {
     const isPiped = follow && stdinHoldsData();
     return isPiped ? refused(development.problems[0].message, "to follow what is piped in, add --file -") : development;

@@ -12,6 +12,9 @@ export function refuseConflicts(context: Context, options: Options<"logs">): voi
   if (options.sandbox && (isOfFiles || isOfService)) {
     context.misuse(`--sandbox and ${isOfFiles ? "--file" : "--service"} name two logs`, "leave one of them out");
   }
+  if (options.cloud && (isOfFiles || isOfService)) {
+    context.misuse(`--cloud and ${isOfFiles ? "--file" : "--service"} name two logs`, "leave one of them out");
+  }
   if (options.project !== undefined && !isOfService) {
     context.misuse("--project names a project of a log service", "give --service, too");
   }

@@ -300,12 +300,13 @@ async function openTail(
 }
 
 function inputError({ address }: ServiceQuestion, error: unknown): InputError {
+  const { url, remedy, otherwise } = address;
+  const hints = (hint: string | undefined) => [hint, otherwise].filter((one) => one !== undefined).join("\n") || undefined;
   if (error instanceof RpcFailure) {
-    const hint = error.type === "unauthorized" ? address.remedy : undefined;
-    return new InputError(address.url, error.message, hint, error);
+    return new InputError(url, error.message, hints(error.type === "unauthorized" ? remedy : undefined), error);
   }
-  const { reason, hint = "is the log service running there?" } = connectionFailure(error, address.url);
-  return new InputError(address.url, reason, hint, error);
+  const { reason, hint = "is the log service running there?" } = connectionFailure(error, url);
+  return new InputError(url, reason, hints(hint), error);
 }
 
 /** Events as lines that this command prints: the query language says `warn`, the service `warning`. */

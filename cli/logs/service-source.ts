@@ -1,7 +1,10 @@
-import { printQuery, type Query } from "../../grammar/query/index.ts";
+import { existsSync } from "node:fs";
+import { join } from "node:path";
+import { parseQuery, printQuery, type Query } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
-import { placeText, serviceAddress } from "../service/service-address.ts";
+import { placeText, type ServiceAddress, serviceAddress } from "../service/service-address.ts";
+import type { ConfiguredService } from "./configured-service.ts";
 import {
   aggregateInService,
   countInService,
@@ -16,21 +19,50 @@ const DAY_MS = 24 * 60 * 60 * 1000;
 /** After a restart the service may not know the last event that was read any more, and then tells no number. */
 const LOST_PLACE = "entries that came while there was no connection may be left out";
 
-/** The events of a log service. Without a period those of the last day, or only new ones if it is followed. */
+interface ServiceRequest {
+  readonly follow: boolean;
+  readonly sinceMs: number | undefined;
+  readonly untilMs: number | undefined;
+  readonly query: Query;
+  readonly limit: number;
+}
+
+/** The events of the log service that `--service` names. */
 export async function serviceSource(
   context: Context,
-  request: {
-    readonly service: string;
-    readonly project: string;
-    readonly follow: boolean;
-    readonly sinceMs: number | undefined;
-    readonly untilMs: number | undefined;
-    readonly query: Query;
-    readonly limit: number;
-  },
+  request: ServiceRequest & { readonly service: string; readonly project: string },
 ): Promise<Chosen> {
   const address = await serviceAddress(context, request.service, request.project);
   if (!address.ok) return address;
+  return sourceAt(context, request, { address, note: `reading the ${placeText(address)}` });
+}
+
+/** The events of the log service that has the app's entries. */
+export function configuredSource(
+  context: Context,
+  request: ServiceRequest,
+  { app, address, condition }: ConfiguredService,
+): Chosen {
+  const { host } = new URL(address.url);
+  const hasDevelopmentLog = existsSync(join(context.directory, ".tool/development.ndjson"));
+  const note = [
+    `reading the log of ${app} in ${host}, project ${address.project}`,
+    ...(hasDevelopmentLog ? ["tool logs development reads that of tool start"] : []),
+  ].join("\n");
+  return sourceAt(context, request, { address, note, ...(condition !== undefined && { condition }) });
+}
+
+/** Without a period the events of the last day, or only new ones if the log is followed. */
+function sourceAt(
+  context: Context,
+  request: ServiceRequest,
+  {
+    address,
+    note,
+    condition,
+  }: { readonly address: ServiceAddress; readonly note: string; readonly condition?: string },
+): Chosen {
+  const narrowed = (query: Query) => (condition === undefined ? query : both(query, condition));
   const { follow, untilMs } = request;
   const nowMs = context.io.nowMs();
   const withPast = !follow || request.sinceMs !== undefined;
@@ -43,9 +75,10 @@ export async function serviceSource(
     void context.say(`warning: ${missing}: ${which}`);
   };
   const isLimited = request.limit !== Number.POSITIVE_INFINITY;
+  const query = narrowed(request.query);
   const wanted: ServiceQuestion = {
     address,
-    query: request.query.expr === undefined ? "" : printQuery(request.query),
+    query: query.expr === undefined ? "" : printQuery(query),
     startMs: sinceMs ?? nowMs,
     // Clocks differ: an event that another machine dates a little ahead has happened, too.
     stopMs: untilMs ?? nowMs + DAY_MS,
@@ -68,17 +101,29 @@ export async function serviceSource(
     ok: true,
     source: {
       sinceMs,
-      note: `reading the ${placeText(address)}`,
+      note,
       live: follow,
       limitsToNewest: !follow && isLimited,
       evidence: (signal) => discoveredFields(wanted, signal),
-      count: (query, signal) => countInService({ ...wanted, query: printQuery(query) }, signal),
+      count: (other, signal) => countInService({ ...wanted, query: printQuery(narrowed(other)) }, signal),
       totalBytes: undefined,
-      ...(!follow && { aggregate: (of) => aggregateInService(wanted, of) }),
+      ...(!follow && {
+        aggregate: (of) => {
+          const pipeline = { ...of.pipeline, query: narrowed(of.pipeline.query) };
+          return aggregateInService(wanted, { ...of, pipeline });
+        },
+      }),
       missing: () => missing,
       async *inputs(signal) {
         yield follow ? followService({ ...wanted, withPast }, signal) : searchService(wanted, signal);
       },
     },
   };
+}
+
+/** The events that a query and another condition select. */
+function both(query: Query, condition: string): Query {
+  const parsed = parseQuery(query.expr === undefined ? condition : `(${printQuery(query)}) and ${condition}`);
+  if (!parsed.ok) throw new Error(`${condition} is no condition`);
+  return parsed.value;
 }

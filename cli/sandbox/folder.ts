@@ -144,6 +144,13 @@ export class SandboxFolder {
     return typeof project === "string" && typeof token === "string" ? { project, token } : undefined;
   }
 
+  /** Whether a stage of the app has a token for a project of the log service here. */
+  sendsTo(app: string, project: string): boolean {
+    return Object.entries(readJson(this.#stageTokens) ?? {}).some(
+      ([key, token]) => key.startsWith(`${app}/`) && (token as Partial<StageToken> | null)?.project === project,
+    );
+  }
+
   writeStageToken(app: string, stage: string, token: StageToken): void {
     writeWhole(this.#stageTokens, { ...readJson(this.#stageTokens), [`${app}/${stage}`]: token });
   }

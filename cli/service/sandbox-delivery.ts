@@ -8,6 +8,7 @@ import { type LogServiceHere, SandboxFolder } from "../sandbox/folder.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
 import { makeToken } from "./log-delivery.ts";
+import type { ServiceAddress } from "./service-address.ts";
 
 /**
  * Joins a stage in the sandbox with the log service of `npm start`, if that runs: its functions get a token that was made for the
@@ -50,6 +51,29 @@ export async function joinLogService(
 export function logServiceHere(env: Context["io"]["env"]): LogServiceHere | undefined {
   const here = SandboxFolder.of(env).logService();
   return here === undefined || !isLoopback(new URL(here.url).hostname) ? undefined : here;
+}
+
+/**
+ * The log service of `npm start`, if it runs and a stage of the app in the sandbox sends its entries there; otherwise the
+ * sandbox's own log is all there is.
+ */
+export async function logServiceOfSandbox(context: Context, app: string): Promise<ServiceAddress | undefined> {
+  const here = logServiceHere(context.io.env);
+  const project = projectIdOf(app);
+  if (here === undefined || project === undefined) return undefined;
+  if (!SandboxFolder.of(context.io.env).sendsTo(app, project)) return undefined;
+  const { url, token } = here;
+  try {
+    const client = accountClient({ url, token, signIn: "npm start", clock: context.io.clock });
+    const { projects } = await client.call("get_projects", {});
+    if (!projects.some(({ id }) => id === project)) return undefined;
+  } catch (error) {
+    // The file is that of an `npm start` which was killed.
+    if (error instanceof TeamError) return undefined;
+    throw error;
+  }
+  const otherwise = "or add --cloud, which asks the sandbox itself";
+  return { url, token, project, remedy: "start it again: npm start", team: undefined, otherwise };
 }
 
 /** Whether the service knows a token: it may have been begun anew. */

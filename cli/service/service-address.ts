@@ -11,6 +11,8 @@ export interface ServiceAddress {
   readonly project: string;
   /** The team whose project it is; undefined if only the service knows. */
   readonly team: string | undefined;
+  /** What else may be done if the service does not answer, or refuses. */
+  readonly otherwise?: string;
 }
 
 /** The project that is read or written, for people: `project api of the team night at https://logs.example.com`. */

@@ -13,15 +13,23 @@ export interface ServiceToken {
 }
 
 /**
- * The token for the log service at an address: TOOL_LOGS_TOKEN for any, else that of TOOL_CONFIG or of whoever is signed in at
- * this very origin. If several teams of it are signed in to, that is the current team's. Throws a TeamError if there is none.
+ * The token for the log service at an address: TOOL_LOGS_TOKEN if it is for this origin, else that of TOOL_CONFIG or of whoever
+ * is signed in at this very origin. If several teams of it are signed in to, that is the current team's. TOOL_LOGS_TOKEN is for
+ * the origin of TOOL_LOGS_URL; without that variable it is for the address that was given beside it, but for none that a file
+ * names. Throws a TeamError if there is no token.
  */
-export function tokenForService(context: Context, url: string): ServiceToken {
-  const token = context.io.env.TOOL_LOGS_TOKEN ?? "";
-  if (token !== "")
-    return { token, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints", team: undefined };
-  const { source, config } = readCredentials(context);
+export function tokenForService(
+  context: Context,
+  url: string,
+  { isOfFile }: { readonly isOfFile: boolean } = { isOfFile: false },
+): ServiceToken {
+  const { TOOL_LOGS_TOKEN: own = "", TOOL_LOGS_URL: ofOwn = "" } = context.io.env;
   const { origin } = new URL(url);
+  const isForOrigin = ofOwn === "" ? !isOfFile : URL.canParse(ofOwn) && new URL(ofOwn).origin === origin;
+  if (own !== "" && isForOrigin) {
+    return { token: own, remedy: "set TOOL_LOGS_TOKEN to what tool service token add prints", team: undefined };
+  }
+  const { source, config } = readCredentials(context);
   const some = config.credentials.filter((one) => one.url === origin);
   const chosen = some.find((one) => one === config.current) ?? (some.length === 1 ? some[0] : undefined);
   if (chosen !== undefined) {
@@ -38,30 +46,44 @@ export function tokenForService(context: Context, url: string): ServiceToken {
   const subject = source === "file" ? "you are signed in at" : "TOOL_CONFIG is for";
   const where = elsewhere.join(", ");
   const alias = elsewhere.find((one) => isSamePortHere(one, origin));
-  throw new TeamError(
+  const signIn = source === "file" ? `tool team login --email <address> --url ${origin}` : TOOL_CONFIG_REMEDY;
+  throw new NoTokenError(
     where === "" ? "the log service needs a token" : `there is no token for ${origin}: ${subject} ${where}`,
     [
       ...(alias === undefined
         ? []
         : [`if that is the same service, write ${alias}: a token goes only where it came from`]),
-      source === "file" ? `sign in: tool team login --email <address> --url ${origin}` : TOOL_CONFIG_REMEDY,
-      "or set TOOL_LOGS_TOKEN; tool service token add makes one",
+      source === "file" ? `sign in: ${signIn}` : signIn,
+      own === "" ? "or set TOOL_LOGS_TOKEN; tool service token add makes one" : remedyOfOther({ origin, ofOwn }),
     ].join("\n"),
+    signIn,
   );
 }
 
-/**
- * The token for an address that a file names: that of whoever is signed in at this very origin. TOOL_LOGS_TOKEN is for the origin
- * that TOOL_LOGS_URL names, and for no address of a file else. Throws a TeamError if there is none.
- */
-export function tokenOfOrigin(context: Context, service: string): ServiceToken {
+/** TOOL_LOGS_TOKEN is set, and goes to another origin. */
+function remedyOfOther({ origin, ofOwn }: { readonly origin: string; readonly ofOwn: string }): string {
+  if (ofOwn === "") return `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: no token goes to an address of a file alone`;
+  return URL.canParse(ofOwn)
+    ? `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is for ${new URL(ofOwn).origin}`
+    : `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is no address`;
+}
+
+/** There is no token for an origin. */
+export class NoTokenError extends TeamError {
+  /** The command by which there would be one. */
+  readonly signIn: string;
+
+  constructor(message: string, hint: string, signIn: string) {
+    super(message, hint);
+    this.signIn = signIn;
+  }
+}
+
+/** The token for an address that a file names. Throws a TeamError if it is not an origin that a token may be sent to. */
+export function tokenForFile(context: Context, service: string): ServiceToken {
   const origin = readOrigin(service);
   if (!origin.ok) throw new TeamError(origin.problems[0].message, origin.problems[0].hint ?? "");
-  const { io } = context;
-  const { TOOL_LOGS_URL: url = "", TOOL_LOGS_TOKEN: own, ...env } = io.env;
-  const isFor = own !== undefined && URL.canParse(url) && new URL(url).origin === origin.value;
-  const ofOrigin = { ...env, ...(isFor && { TOOL_LOGS_TOKEN: own }) };
-  return tokenForService({ ...context, io: { ...io, env: ofOrigin } }, origin.value);
+  return tokenForService(context, origin.value, { isOfFile: true });
 }
 
 /** Whether two origins are names of this machine with the same port: often the same service, but not certainly. */

@@ -43,6 +43,11 @@ export const KNOWN_FIELDS: readonly KnownField[] = [
   { name: "commit", type: "string", documentation: "The Git commit or tag that was deployed." },
   { name: "rule.kind", type: "string", documentation: "The kind of rule that answered in place of the app." },
   { name: "rule.pattern", type: "string", documentation: "The pattern of the redirect or rewrite that answered." },
+  {
+    name: "rule.loop",
+    type: "boolean",
+    documentation: "True if the redirect led the client back to where it came from; absent otherwise.",
+  },
 ];
 
 /** Values that a field has without having been seen. */

@@ -37,10 +37,11 @@ export function proxyExchange({ message, fields }: Pick<Entry, "message" | "fiel
 /** The rule that answered; empty for a file, as a site is made of those. Undefined if the field is not the proxy's. */
 function ruleText(rule: unknown): string | undefined {
   if (!isMembers(rule) || typeof rule.kind !== "string") return undefined;
-  const { kind, pattern, ...others } = rule;
-  if (Object.keys(others).length > 0) return undefined;
-  if (pattern === undefined) return kind === "static" ? "" : kind;
-  return typeof pattern === "string" ? `${kind} ${pattern}` : undefined;
+  const { kind, pattern, loop, ...others } = rule;
+  if (Object.keys(others).length > 0 || (loop !== undefined && loop !== true)) return undefined;
+  const end = loop ? " (loop)" : "";
+  if (pattern === undefined) return kind === "static" ? end : kind + end;
+  return typeof pattern === "string" ? `${kind} ${pattern}${end}` : undefined;
 }
 
 const queryText = (query: unknown) => (typeof query === "string" && query !== "" ? `?${query.replace(/^\?/, "")}` : "");

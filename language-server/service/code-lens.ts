@@ -5,7 +5,16 @@ import { memberOf, type Node } from "../../schema/json.ts";
 import type { SectionEntry, ToolDocument } from "./document.ts";
 import { sampleOf } from "./routes.ts";
 import { SHOW_TRAFFIC } from "./show-traffic.ts";
-import { hitsText, queryOfRule, queryOfStage, stageText, type TrafficNow, trafficPage } from "./traffic.ts";
+import {
+  hitsText,
+  loopsText,
+  queryOfLoops,
+  queryOfRule,
+  queryOfStage,
+  stageText,
+  type TrafficNow,
+  trafficPage,
+} from "./traffic.ts";
 
 /** The commands of a client; each takes one object. */
 export const CLIENT_COMMANDS = {
@@ -79,8 +88,12 @@ function trafficLenses(document: ToolDocument, seen: TrafficNow) {
     .routes()
     .slice(0, MAX_RULES)
     .flatMap(({ key }) => {
-      const text = hitsText(byPattern.get(key.value), seen);
-      return text === undefined ? [] : [{ key, text, query: queryOfRule(key.value) }];
+      const rule = byPattern.get(key.value);
+      const lenses = [
+        { key, text: hitsText(rule, seen), query: queryOfRule(key.value) },
+        { key, text: loopsText(rule, seen), query: queryOfLoops(key.value) },
+      ];
+      return lenses.flatMap(({ text, ...lens }) => (text === undefined ? [] : [{ ...lens, text }]));
     });
   const stages = document.stages().flatMap(({ key, value }) => {
     const text = stageText(key.value, seen, addressOf(value));

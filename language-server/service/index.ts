@@ -10,4 +10,5 @@ export type { Move, ToolRun } from "./move-secret.ts";
 export { documentKindOf, type Project, type ProjectFile } from "./project.ts";
 export { DEFAULT_SETTINGS, type EditorSettings, readSettings } from "./settings.ts";
 export { isPage } from "./show-traffic.ts";
-export { developmentTraffic, type Traffic, type TrafficNow, type TrafficQuestion } from "./traffic.ts";
+export { developmentTraffic, type Traffic, type TrafficNow } from "./traffic.ts";
+export type { TrafficQuestion } from "./traffic-question.ts";

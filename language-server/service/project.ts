@@ -3,7 +3,8 @@ import { memberOf } from "../../schema/json.ts";
 import type { CloudAnswer, CloudQuestion } from "./cloud.ts";
 import type { DocumentKind, ToolDocument } from "./document.ts";
 import type { EditorSettings } from "./settings.ts";
-import type { TrafficNow, TrafficQuestion } from "./traffic.ts";
+import type { TrafficNow } from "./traffic.ts";
+import type { TrafficQuestion } from "./traffic-question.ts";
 
 /** A document's folder, as far as features may know it. The server provides it; each part may be missing. */
 export interface Project {

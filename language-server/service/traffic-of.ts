@@ -1,7 +1,8 @@
 import type { ToolDocument } from "./document.ts";
 import type { Project } from "./project.ts";
 import type { EditorSettings } from "./settings.ts";
-import { type TrafficNow, trafficQuestionOf } from "./traffic.ts";
+import type { TrafficNow } from "./traffic.ts";
+import { trafficQuestionOf } from "./traffic-question.ts";
 
 /** The traffic of a document's project, as far as it is known; none for a draft, which may be of another app. */
 export function trafficOf(

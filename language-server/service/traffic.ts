@@ -1,14 +1,5 @@
-import { isLoopback } from "../../grammar/address/loopback.ts";
 import { type DiscoveredValues, seenInService, stepStart } from "../../grammar/query/index.ts";
 import type { LogFacts } from "../../schema/index.ts";
-import { memberOf, type Node } from "../../schema/json.ts";
-import { projectIdOf } from "../../schema/project-id.ts";
-
-/** Where the log of an app's deployed stages is: an origin and a project of it. */
-export interface TrafficQuestion {
-  readonly service: string;
-  readonly project: string;
-}
 
 /** The facts that a log has of the redirects, rewrites and stages of a tool.json. Plain data, which processes pass on. */
 export interface Traffic {
@@ -31,6 +22,8 @@ export interface RuleTraffic {
   /** Weeks begin on Mondays, in UTC. */
   readonly hitsThisWeek: number;
   readonly hitsLastWeek: number;
+  /** How often it began to lead a client round in a circle: the entries with `rule.loop`. */
+  readonly loops: number;
   /** In milliseconds since 1970, as all times here. */
   readonly lastMs: number;
 }
@@ -59,7 +52,7 @@ export const TRAFFIC_DAYS = 30;
 
 /** One question for all rules: a row for each rule and week. */
 export const RULES_QUERY =
-  "exists rule.pattern | timeseries 7d count() as hits, last(timestamp) as last by rule.kind, rule.pattern";
+  "exists rule.pattern | timeseries 7d count() as hits, count(rule.loop) as loops, last(timestamp) as last by rule.kind, rule.pattern";
 /** Another for all stages: a row for each stage, version and status. */
 export const STAGES_QUERY =
   "message = response | stats count() as requests, first(timestamp) as first, last(timestamp) as last by stage, version, status";
@@ -77,11 +70,12 @@ export function trafficIn(
 ): Traffic {
   const rules = new Map<string, RuleTraffic>();
   for (const row of objectsOf(answers.rules)) {
-    const { time, hits, last } = row;
+    const { time, hits, loops, last } = row;
     const pattern = row["rule.pattern"];
     // Weeks in which a rule was not hit have rows, too.
     if (typeof pattern !== "string" || typeof hits !== "number" || hits === 0) continue;
-    addHits(rules, pattern, { hits, weekMs: timeOf(time), lastMs: timeOf(last), nowMs });
+    const counts = { hits, loops: typeof loops === "number" ? loops : 0 };
+    addHits(rules, pattern, { ...counts, weekMs: timeOf(time), lastMs: timeOf(last), nowMs });
   }
   const versions = new Map<string, StageTraffic>();
   let firstMs = nowMs;
@@ -123,20 +117,23 @@ const timeOf = (value: unknown) => (typeof value === "string" ? Date.parse(value
 
 interface Hits {
   readonly hits: number;
+  readonly loops: number;
   /** A time in the week that they are of. */
   readonly weekMs: number;
   readonly lastMs: number;
   readonly nowMs: number;
 }
 
-function addHits(rules: Map<string, RuleTraffic>, pattern: string, { hits, weekMs, lastMs, nowMs }: Hits): void {
-  const before = rules.get(pattern) ?? { pattern, hits: 0, hitsThisWeek: 0, hitsLastWeek: 0, lastMs: 0 };
+function addHits(rules: Map<string, RuleTraffic>, pattern: string, one: Hits): void {
+  const { hits, loops, weekMs, lastMs, nowMs } = one;
+  const before = rules.get(pattern) ?? { pattern, hits: 0, hitsThisWeek: 0, hitsLastWeek: 0, loops: 0, lastMs: 0 };
   const weeksAgo = (stepStart(nowMs, WEEK_MS) - stepStart(weekMs, WEEK_MS)) / WEEK_MS;
   rules.set(pattern, {
     pattern,
     hits: before.hits + hits,
     hitsThisWeek: before.hitsThisWeek + (weeksAgo <= 0 ? hits : 0),
     hitsLastWeek: before.hitsLastWeek + (weeksAgo === 1 ? hits : 0),
+    loops: before.loops + loops,
     lastMs: Math.max(before.lastMs, lastMs),
   });
 }
@@ -148,10 +145,10 @@ export function developmentTraffic(lines: string, nowMs: number): Traffic {
     // Most lines are of no rule with a pattern, and not worth parsing.
     if (!line.includes('"pattern":')) continue;
     const entry = objectIn(line);
-    const pattern = entry?.fields?.rule?.pattern;
+    const { pattern, loop } = entry?.fields?.rule ?? {};
     if (entry?.message !== "response" || typeof pattern !== "string") continue;
     const lastMs = timeOf(entry.timestamp);
-    addHits(rules, pattern, { hits: 1, weekMs: lastMs, lastMs, nowMs });
+    addHits(rules, pattern, { hits: 1, loops: loop === true ? 1 : 0, weekMs: lastMs, lastMs, nowMs });
   }
   return { source: "development", days: 0, rules: [...rules.values()], stages: [], fields: [] };
 }
@@ -159,7 +156,7 @@ export function developmentTraffic(lines: string, nowMs: number): Traffic {
 interface PartialEntry {
   readonly timestamp?: unknown;
   readonly message?: unknown;
-  readonly fields?: { readonly rule?: { readonly pattern?: unknown } };
+  readonly fields?: { readonly rule?: { readonly pattern?: unknown; readonly loop?: unknown } };
 }
 
 function objectIn(line: string): PartialEntry | undefined {
@@ -169,19 +166,6 @@ function objectIn(line: string): PartialEntry | undefined {
     if (!(error instanceof SyntaxError)) throw error;
     return undefined;
   }
-}
-
-/** The service and project that a tool.json names; undefined if it names none that a credential may be sent to. */
-export function trafficQuestionOf(root: Node | undefined): TrafficQuestion | undefined {
-  const text = (node: Node | undefined) => (node?.type === "string" ? node.value : undefined);
-  const logs = memberOf(root, "logs")?.value;
-  const service = text(memberOf(logs, "service")?.value) ?? "";
-  if (service === "") return undefined;
-  const url = URL.canParse(service) ? new URL(service) : undefined;
-  if (url === undefined || (url.protocol !== "https:" && !(url.protocol === "http:" && isLoopback(url.hostname))))
-    return undefined;
-  const project = text(memberOf(logs, "project")?.value) ?? projectIdOf(text(memberOf(root, "name")?.value) ?? "");
-  return project === undefined || project === "" ? undefined : { service: url.origin, project };
 }
 
 /** Made once of each traffic, as each keystroke asks for them. */
@@ -211,6 +195,13 @@ export function hitsText(rule: RuleTraffic | undefined, { traffic, nowMs }: Traf
   return `${counted(rule.hitsThisWeek, "hit")} this week, ${numberText(rule.hitsLastWeek)} last week, ${last}`;
 }
 
+/** How often a rule led clients in a circle, in words; undefined if it did not. */
+export function loopsText(rule: RuleTraffic | undefined, { traffic }: TrafficNow): string | undefined {
+  if (rule === undefined || rule.loops === 0) return undefined;
+  const period = traffic.source === "development" ? "development" : counted(traffic.days, "day");
+  return `${counted(rule.loops, "loop")} in ${period}`;
+}
+
 /** The version of a stage, at its address if it has one, and how it does, in words; undefined if nothing is known of it. */
 export function stageText(
   stage: string,
@@ -229,6 +220,7 @@ export function stageText(
 
 /** The queries of the events that these texts are about. */
 export const queryOfRule = (pattern: string) => `rule.pattern = "${pattern.replace(/["\\*]/g, "\\$&")}"`;
+export const queryOfLoops = (pattern: string) => `${queryOfRule(pattern)} and rule.loop = true`;
 export const queryOfStage = (stage: string) => `message = response and stage = ${JSON.stringify(stage)}`;
 
 /** The address of a query in the web UI, over the days that were looked at. */

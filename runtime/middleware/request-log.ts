@@ -1,12 +1,14 @@
 import type { Clock } from "../../grammar/units/clock.ts";
 import { type EntryLog, type RequestFields, writeRequest, writeResponse } from "../entries.ts";
-import type { AnsweringRule, Handler } from "../exchange.ts";
+import { type AnsweringRule, type Handler, headerOf } from "../exchange.ts";
+import { RedirectTrail } from "../redirect-trail.ts";
 
 /**
  * Writes an entry when a request comes and another when its answer is sent: status, bytes, milliseconds, and the rule that
  * answered if `logsRules`.
  */
 export function requestLog(entries: EntryLog, clock: Clock, logsRules: boolean, next: Handler): Handler {
+  const trail = new RedirectTrail();
   return async (request) => {
     const startMs = clock.monotonicMs();
     const { id, ip, method, clientPath: path, query } = request;
@@ -23,6 +25,15 @@ export function requestLog(entries: EntryLog, clock: Clock, logsRules: boolean, 
     };
     const response = await next({ ...request, noteRewrite });
     rule = response.rule;
+    if (isRedirect(response.status)) {
+      const location = headerOf(response, "location");
+      const { host } = request.headers;
+      const isLoop = location !== undefined && trail.add({ ip, host, path, location, atMs: startMs });
+      if (isLoop && rule?.kind === "redirect") rule = { ...rule, loop: true };
+    }
     return response;
   };
 }
+
+/** Those that clients follow by themselves (RFC 9110 section 15.4). */
+const isRedirect = (status: number) => status >= 301 && status <= 308 && status !== 304;

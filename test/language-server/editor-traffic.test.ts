@@ -18,8 +18,8 @@ import {
   STAGES_QUERY,
   type TrafficRows,
   trafficIn,
-  trafficQuestionOf,
 } from "../../language-server/service/traffic.ts";
+import { trafficQuestionOf } from "../../language-server/service/traffic-question.ts";
 import { TrafficFacts } from "../../language-server/traffic-facts.ts";
 import { pathOf } from "../../logservice/address/page.ts";
 import { parseJson } from "../../schema/json.ts";
@@ -37,16 +37,17 @@ const PAGE = "https://logs.example.com/t/acme/p/shop/events";
 interface Response {
   readonly ago: number;
   readonly pattern?: string;
+  readonly loop?: true;
   readonly status?: number;
   readonly stage?: string;
   readonly version?: string;
 }
 
-const entryOf = ({ ago, pattern, status = 301, stage = "production", version = "7" }: Response): Entry => ({
+const entryOf = ({ ago, pattern, loop, status = 301, stage = "production", version = "7" }: Response): Entry => ({
   timestamp: new Date(NOW - ago).toISOString(),
   level: "info",
   message: "response",
-  fields: { status, stage, version, ...(pattern !== undefined && { rule: { kind: "redirect", pattern } }) },
+  fields: { status, stage, version, ...(pattern !== undefined && { rule: { kind: "redirect", pattern, ...(loop && { loop }) } }) },
 });
 
 /** The table that the stages of a query give of the entries, as a log service answers it. */
@@ -128,6 +129,32 @@ t.test("the traffic of rules and stages, above their lines", async (t) => {
   );
   const { page, ...withoutPage } = trafficOf();
   t.strictSame(lensesOf(CONFIG, withoutPage)[0]?.[2], "", "the team is not known: words alone");
+});
+
+t.test("loops, in a lens of their own", async (t) => {
+  const responses: readonly Response[] = [
+    ...RESPONSES,
+    { ago: 12 * DAY, pattern: "/rare/*", loop: true },
+    { ago: DAY, pattern: "/blog/*", loop: true },
+    { ago: 60_000, pattern: "/blog/*", loop: true },
+    { ago: 120_000, pattern: "/blog/*" },
+  ];
+  const page = (pattern: string) =>
+    `${PAGE}?${new URLSearchParams({ query: `rule.pattern = "${pattern}" and rule.loop = true`, last: "30d" })}`;
+  const uri = documentOf(CONFIG).uri;
+  const ofLoops = (traffic: Traffic) => lensesOf(CONFIG, traffic).filter(([, title]) => title.includes("loop"));
+  t.strictSame(ofLoops(trafficOf(responses)), [
+    [3, "2 loops in 30 days", "tool.showTraffic", { uri, page: page("/blog/\\*") }],
+    [4, "1 loop in 30 days", "tool.showTraffic", { uri, page: page("/rare/\\*") }],
+  ]);
+  const lines = responses.map((one) => JSON.stringify(entryOf(one))).join("\n");
+  t.strictSame(
+    ofLoops(developmentTraffic(lines, NOW)).map(([line, title]) => [line, title]),
+    [
+      [3, "2 loops in development"],
+      [4, "1 loop in development"],
+    ],
+  );
 });
 
 t.test("the traffic of a development log", async (t) => {
@@ -282,8 +309,8 @@ async function startService(t: Test, rules: number) {
         ? { fields: [{ name: "status", type: "number", count: 9, percent: 1 }], stats: {} }
         : query === RULES_QUERY
           ? table(
-              "time,rule.kind,rule.pattern,hits,last",
-              Array.from({ length: rules }, (_, i) => [time(0), "redirect", `/r${i}`, 4, time(7_200_000)]),
+              "time,rule.kind,rule.pattern,hits,loops,last",
+              Array.from({ length: rules }, (_, i) => [time(0), "redirect", `/r${i}`, 4, i === 0 ? 3 : 0, time(7_200_000)]),
             )
           : table("stage,version,status,requests,first,last", [["production", "7", 200, 9, time(40 * DAY), time(0)]]);
     response.writeHead(200, { "content-type": "application/json" });
@@ -326,6 +353,11 @@ t.test("the command asks the service of a file, by a credential of its very orig
     .filter(({ code }) => /hit$/.test(code))
     .map(({ code, message, line }) => [code, line, message]);
   t.strictSame(ofTraffic, [
+    [
+      "config/loop-hit",
+      4,
+      "this rule led clients back to where they came from 3 times in 30 days: look for what sends them back: tool logs 'rule.pattern = \"/r0\" and rule.loop = true'",
+    ],
     ["config/no-hit", 8, "no request hit this rule in 30 days: remove it if nobody needs it any more"],
     ["config/no-hit", 12, "no request hit this rule in 30 days: remove it if nobody needs it any more"],
     ["config/no-hit", 16, "no request hit this rule in 30 days: remove it if nobody needs it any more"],

@@ -1,6 +1,6 @@
 // Every block of the README that is typed into a terminal is typed, in the order of the page: an app is deployed to the
 // sandbox in place of an account, a log service and its people are on this machine. `Try it` and `Deploy it here first` are
-// readme.test.ts's, which compares what they print, too. A block that nothing runs fails here.
+// readme.test.ts's, which compares what they print, too, and `In a minute` is service-npm-start.ts's. A block that nothing runs fails here.
 import { generateKeyPairSync } from "node:crypto";
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -81,6 +81,9 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
     t.equal(block("Install", 2), "npm ci && npm run build && npm link\n");
     t.equal(join(root, bin.tool), cliPath);
   });
+
+  t.equal(block("In a minute", 0), "npm start\n");
+  block("In a minute", 1);
 
   // The app of `Try it`, without its last line, which runs it.
   mkdirSync(directory, { recursive: true });

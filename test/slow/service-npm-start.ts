@@ -7,7 +7,7 @@ import { basename, join } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";
 import t from "tap";
 import { anyPort } from "../../runtime/port.ts";
-import { cleanEnv, root, tool } from "../support/cli.ts";
+import { cleanEnv, root, shell, tool } from "../support/cli.ts";
 import { commandOf, processesWith } from "../support/processes.ts";
 import { Browser } from "../support/sign-in/browser.ts";
 import { until } from "../support/until.ts";
@@ -70,10 +70,23 @@ t.test("what npm start shows is found in its log service", { skip }, async (t) =
 
   // An app that is deployed in the sandbox is there, too, with nothing set up.
   const cwd = join(folder, "examples/node-server");
-  const deployed = await tool(["deploy", "--sandbox"], { cwd, env: { HOME: folder } });
+  const { typed, printed } = readmeBlocks();
+  const lines = typed.trimEnd().split("\n");
+  const question = lines.pop()!;
+  const env = { HOME: folder, NO_COLOR: "1" };
+  const deployed = await shell(`set -e\n${lines.join("\n")}\necho; tool url --sandbox`, { cwd: folder, env });
   t.equal(deployed.code, 0, deployed.stderr);
   t.match(deployed.stderr, `its log in a browser: ${origin}/t/default/p/orders/events\n`);
-  t.ok((await fetch(`${deployed.stdout.trim()}api/orders/77`)).status < 500, "the deployed app answers");
+  // The log is text on a terminal only. Entries are sent after the answer.
+  const inTerminal = `script -qec "node dist/bin/cli.cjs -C examples/node-server ${question.replace(/^tool /, "")}" /dev/null`;
+  const shown = await until("the entry of the failure", async () => {
+    const { stdout } = await shell(inTerminal, { cwd: folder, env });
+    return stdout.includes("/api/orders/42") ? stdout.replaceAll("\r", "") : undefined;
+  });
+  const output = shape(deployed.stderr + shown);
+  for (const line of printed.trimEnd().split("\n")) t.ok(output.includes(`${shape(line)}\n`), `${line}: ${output}`);
+  const address = deployed.stdout.trimEnd().split("\n").at(-1)!;
+  t.ok((await fetch(`${address}api/orders/77`)).status < 500, "the deployed app answers");
   await until("its entries", async () => {
     const query = "stage = staging and path = /api/orders/77 and message = request";
     const words = ["logs", "--service", service!, "--count", query];
@@ -105,6 +118,21 @@ t.test("what npm start shows is found in its log service", { skip }, async (t) =
   await until("the end of all", () => processes().length === 0);
   t.notOk(existsSync(join(folder, ".local/state/tool/sandbox/logs.json")), "the sandbox is told");
 });
+
+/** What is typed into the second terminal below `In a minute`, and what is printed there. */
+function readmeBlocks(): { readonly typed: string; readonly printed: string } {
+  const section = readFileSync(join(root, "README.md"), "utf8").split("\n## ")[1]!;
+  const blocks = (kind: string) =>
+    [...section.matchAll(new RegExp(`\`\`\`${kind}\\n([\\s\\S]*?)\`\`\``, "g"))].map(([, text]) => text!);
+  return { typed: blocks("sh")[1]!, printed: blocks("text")[0]! };
+}
+
+/** Times, ports and the name of this machine are others each time. */
+const shape = (text: string) =>
+  text
+    .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "TIME")
+    .replace(/\b\d+(?:\.\d+)?m?s\b/g, "DURATION")
+    .replace(/(?:logs\.localhost|127\.0\.0\.1):\d+/g, "HOST");
 
 /** The project with everything that is installed and built, and links instead of copies of packages. */
 function copyProject(folder: string): void {

@@ -443,6 +443,24 @@ t.test("which token tool logs sends where", async (t) => {
       /set TOOL_LOGS_TOKEN to/,
     ],
     [
+      "TOOL_LOGS_TOKEN that is for this origin",
+      { config: configOf(here), env: { TOOL_LOGS_TOKEN: "lgs_env", TOOL_LOGS_URL: `${url}/ingest/app` } },
+      "lgs_env",
+      /set TOOL_LOGS_TOKEN to/,
+    ],
+    [
+      "TOOL_LOGS_TOKEN that is for another origin",
+      { config: configOf(here), env: { TOOL_LOGS_TOKEN: "lgs_env", TOOL_LOGS_URL: other } },
+      here.token,
+      /tool team login --email ann@example.com --team acme --url http/,
+    ],
+    [
+      "TOOL_LOGS_TOKEN that is for another origin, and nobody is signed in",
+      { env: { TOOL_LOGS_TOKEN: "lgs_env", TOOL_LOGS_URL: "https://logs.example.com" } },
+      undefined,
+      /^error: the log service needs a token\n {2}sign in: .*\n {2}or set TOOL_LOGS_URL=http:\/\/127\.0\.0\.1:\d+ if TOOL_LOGS_TOKEN is for it: now it is for https:\/\/logs\.example\.com\n$/,
+    ],
+    [
       "TOOL_CONFIG before the file",
       { config: configOf(here), env: { TOOL_CONFIG: base64(configOf(alsoHere)) } },
       alsoHere.token,
