@@ -7,6 +7,7 @@ import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts
 import { type Context, EXIT } from "./context.ts";
 import { edition, releaseAccount } from "./edition.ts";
 import { diskDirectory } from "./project/directory.ts";
+import { readFailure } from "./project/read-failure.ts";
 
 export const CONFIG_FILE = "tool.json";
 
@@ -164,17 +165,9 @@ export async function readTextFile(path: string): Promise<TextFile> {
     requireProjectFile(path);
     return decodeText(await readFile(path));
   } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    if (code === undefined) throw error;
-    const reasons: Record<string, string> = {
-      ENOENT: "there is no such file",
-      ENOTDIR: "there is no such file",
-      EISDIR: "it is a folder",
-      ELOOP: "its symbolic links lead in a circle",
-      EACCES: "permission denied",
-    };
-    const kind = code === "ENOENT" ? "absent" : "unreadable";
-    return { ok: false, problems: [{ kind, message: reasons[code] ?? message }] };
+    const message = readFailure(error);
+    const kind = (error as NodeJS.ErrnoException).code === "ENOENT" ? "absent" : "unreadable";
+    return { ok: false, problems: [{ kind, message }] };
   }
 }
 

@@ -18,12 +18,20 @@ const BRACKETED_PASTE = { on: "\u001b[?2004h", off: "\u001b[?2004l", begin: "\u0
 
 export type Typed =
   | { readonly kind: "value"; readonly value: string }
-  /** Ctrl-C, or the end of the input. */
+  /** Ctrl-C, or the signal that was given. */
   | { readonly kind: "interrupted" }
   | { readonly kind: "ended" };
 
-/** Asks for a value. Enter ends it, unless more follows at once: then it is a line of what is pasted. */
-export function hiddenLine(terminal: HiddenTerminal, question: string, clock: Clock): Promise<Typed> {
+/**
+ * Asks for a value. Enter ends it, unless more follows at once: then it is a line of what is pasted. So does an abort of `signal`,
+ * as SIGTERM is not typed: the terminal is as it was before, and shows again what is typed.
+ */
+export function hiddenLine(
+  terminal: HiddenTerminal,
+  question: string,
+  { clock, signal }: { readonly clock: Clock; readonly signal: AbortSignal },
+): Promise<Typed> {
+  if (signal.aborted) return Promise.resolve({ kind: "interrupted" });
   return new Promise((resolve) => {
     // Before the question: what is typed as soon as it is there must not be shown.
     terminal.setRaw(true);
@@ -34,12 +42,15 @@ export function hiddenLine(terminal: HiddenTerminal, question: string, clock: Cl
     let enter: Timer | undefined;
     const end = (typed: Typed) => {
       enter?.stop();
+      signal.removeEventListener("abort", interrupted);
       stopInput();
       stopEnd();
       terminal.write(`${BRACKETED_PASTE.off}\r\n`);
       terminal.setRaw(false);
       resolve(typed);
     };
+    const interrupted = () => end({ kind: "interrupted" });
+    signal.addEventListener("abort", interrupted);
     const take = (text: string) => {
       // After Enter more has come: that was the end of a line only.
       if (enter !== undefined) {
@@ -58,7 +69,7 @@ export function hiddenLine(terminal: HiddenTerminal, question: string, clock: Cl
           enter = clock.after(PASTE_MS, () => end({ kind: "value", value }));
           return;
         case "\u0003":
-          return end({ kind: "interrupted" });
+          return interrupted();
         case "\u0004":
           return value === "" ? end({ kind: "ended" }) : end({ kind: "value", value });
         case "\u0008":

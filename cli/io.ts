@@ -20,8 +20,8 @@ export interface Io {
   onSignal(listener: (signal: StopSignal) => void): () => void;
   /** Asks on the terminal; undefined after Ctrl-C or the end of the input. */
   ask(question: string): Promise<string | undefined>;
-  /** Asks for a secret, of which nothing is shown. */
-  askHidden(question: string): Promise<Typed>;
+  /** Asks for a secret, of which nothing is shown, until the signal. */
+  askHidden(question: string, signal: AbortSignal): Promise<Typed>;
   /** Ends the process at once, whatever is running. */
   exitNow(code: number): never;
   /** From now on only the owner can read the files and folders that this process and its children create. */
@@ -84,7 +84,7 @@ export function processIo(): Io {
       };
     },
     ask: askOnTerminal,
-    askHidden: (question) => hiddenLine(hiddenTerminal(), question, systemClock),
+    askHidden: (question, signal) => hiddenLine(hiddenTerminal(), question, { clock: systemClock, signal }),
     exitNow: (code) => process.exit(code),
     keepFilesPrivate: () => void process.umask(0o077),
     keepFilesPublic: () => void process.umask(0o022),

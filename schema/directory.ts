@@ -3,6 +3,8 @@ export interface Directory {
   kind(path: string): "file" | "directory" | undefined;
   /** The text of a file; undefined if it cannot be read as text. */
   read(path: string): string | undefined;
+  /** Why a file that is there cannot be read, after "cannot read NAME:"; undefined if it can, or there is none. */
+  unreadable?(path: string): string | undefined;
   /** The last bytes of a file as text, the first character of which may be cut off; undefined if it cannot be read. */
   readEnd?(path: string, maxBytes: number): string | undefined;
   /** Files and folders directly in a folder; undefined if it cannot be listed. */

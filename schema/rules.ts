@@ -46,6 +46,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/glob": "A pattern of regions cannot be read",
   "config/header-name": "A value is not the name of a header",
   "config/header-value": "A character that a header value cannot contain",
+  "config/ignore-file": "The .toolignore cannot be read",
   "config/key-expected": "A key is missing",
   "config/literal-secret": "A secret where only its name belongs",
   "config/layer": "A value is not the ARN of a layer, or there are too many layers",

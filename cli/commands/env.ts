@@ -51,7 +51,9 @@ export async function add(context: Context, options: Options<"env add">): Promis
     // Before a secret is typed, which would be lost.
     if (input.kind === "words" && input.isTyped) await variables.names(watched);
     const values =
-      input.kind === "file" ? await valuesOfFile(context, input.path, watched.signal) : await valuesOf(context, input);
+      input.kind === "file"
+        ? await valuesOfFile(context, input.path, watched.signal)
+        : await valuesOf(context, input, watched.signal);
     names = Object.keys(values);
     for (const { message, hint } of names.flatMap((name) => variableWarning(name) ?? [])) {
       await context.say(`warning: ${message}\n  ${hint}`);
@@ -227,10 +229,11 @@ function variablesInput(context: Context, { variable: words, file }: Options<"en
 async function valuesOf(
   context: Context,
   input: { readonly assignments: readonly Assignment[] },
+  signal: AbortSignal,
 ): Promise<VariableValues> {
   const values: Record<string, string> = {};
   for (const { name, value } of input.assignments) {
-    values[name] = typeof value === "string" ? value : await readSecret(context, name, value.from);
+    values[name] = typeof value === "string" ? value : await readSecret(context, name, { from: value.from, signal });
     // Node puts it in place of bytes that are not UTF-8.
     if (typeof value === "string" && value.includes("\ufffd")) {
       return context.misuse(`the value of ${name} is not UTF-8 text`, "write it as base64, and let the app decode it");

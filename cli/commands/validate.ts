@@ -43,7 +43,7 @@ import type { CheckedFile } from "../output/checked-file.ts";
 import { renderGithub } from "../output/github.ts";
 import { toCodeQuality } from "../output/gitlab.ts";
 import { toSarif } from "../output/sarif.ts";
-import { checkableFiles, type FileLanguage, languageOf } from "../project/checkable-files.ts";
+import { checkableFiles, type FileLanguage, languageOf, UnreadableFolder } from "../project/checkable-files.ts";
 import { diskDirectory } from "../project/directory.ts";
 import { readStream } from "../read-stream.ts";
 import type { Options } from "../table.ts";
@@ -238,7 +238,13 @@ async function filesIn(context: Context, name: string): Promise<string[] | undef
   const path = resolve(context.directory, name);
   if (name === "-" || !isFolder(path)) return undefined;
   const prefix = name.replace(/^\.\/+|\/+$/g, "").replace(/^\.$/, "");
-  return (await checkableFiles(path)).map((file) => (prefix === "" ? file : `${prefix}/${file}`));
+  const written = (file: string) => (prefix === "" || file === "" ? file || name : `${prefix}/${file}`);
+  const files = await checkableFiles(path).catch((error: unknown) => {
+    if (!(error instanceof UnreadableFolder)) throw error;
+    const hint = error.isNamedInUtf8 ? "make it readable, or name the files to check" : "rename it";
+    return context.misuse(`cannot read ${displayName(written(error.path))}: ${error.message}`, hint);
+  });
+  return files.map(written);
 }
 
 function unreadable(context: Context, { name, text, unreadable }: Input): Report {
@@ -265,7 +271,7 @@ async function check(context: Context, input: { name: string; text: string }, fi
   // Files with other names (fixtures, drafts) are not in their project's folder, unless its tool.json includes them.
   const options: ConfigCheckOptions =
     basename(name) === CONFIG_FILE
-      ? { directory: diskDirectory(dirname(path), { sizes: true }) }
+      ? { directory: diskDirectory(dirname(path), { sizes: true, reasons: true }) }
       : name === "-"
         ? {}
         : await partOptions(path);

@@ -13,6 +13,7 @@ import {
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { Event, Operations } from "../../schema/rpc.generated.ts";
 import { type RpcClient, RpcFailure, rpcClient } from "../../schema/rpc-client.ts";
+import { idleFetch } from "../idle-fetch.ts";
 import type { ServiceAddress } from "../service/service-address.ts";
 import { connectionFailure } from "../team/connection-failure.ts";
 import { userAgent } from "../user-agent.ts";
@@ -186,6 +187,7 @@ export async function* followService(
     }
   }
   for (let waitMs = FIRST_WAIT_MS; !signal.aborted; ) {
+    let trouble = "the log service closed the connection; trying again";
     try {
       for await (const message of messages(stream, signal)) {
         waitMs = FIRST_WAIT_MS;
@@ -204,9 +206,12 @@ export async function* followService(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof InputError) throw error;
+      // It sends something every 15 seconds, whether or not there are events.
+      if ((error as Error).name === "TimeoutError")
+        trouble = `nothing came from the log service for ${IDLE_MS / 1000} s; trying again`;
     }
     if (signal.aborted) return;
-    question.onTrouble("the log service closed the connection; trying again");
+    question.onTrouble(trouble);
     for (;;) {
       await question.clock.sleep(waitMs, signal).catch(() => undefined);
       if (signal.aborted) return;
@@ -229,8 +234,11 @@ const MAX_WAIT_MS = 5_000;
 /** The clocks of machines that write to one service differ by less. */
 const CLOCK_SKEW_MS = 60_000;
 
-function clientOf({ address }: ServiceQuestion): RpcClient {
-  return rpcClient({ ...address, userAgent: userAgent() });
+/** The service closes a connection on which nothing happens for a minute: an answer that takes longer never comes. */
+const IDLE_MS = 90_000;
+
+function clientOf({ address, clock }: ServiceQuestion): RpcClient {
+  return rpcClient({ ...address, userAgent: userAgent(), fetch: idleFetch({ idleMs: IDLE_MS, clock }) });
 }
 
 /** Pages of events, oldest first. With a limit they are the newest ones, found backwards and reversed. */
@@ -304,6 +312,10 @@ function inputError({ address }: ServiceQuestion, error: unknown): InputError {
   const hints = (hint: string | undefined) => [hint, otherwise].filter((one) => one !== undefined).join("\n") || undefined;
   if (error instanceof RpcFailure) {
     return new InputError(url, error.message, hints(error.type === "unauthorized" ? remedy : undefined), error);
+  }
+  if ((error as Error).name === "TimeoutError") {
+    const hint = "it hangs or has too much to do: try again, or ask for less time with --since";
+    return new InputError(url, `nothing came for ${IDLE_MS / 1000} s`, hints(hint), error);
   }
   const { reason, hint = "is the log service running there?" } = connectionFailure(error, url);
   return new InputError(url, reason, hints(hint), error);

@@ -3,12 +3,16 @@ import { join, resolve, sep } from "node:path";
 import { readEnd } from "../../language-server/node-directory.ts";
 import { readProjectText } from "../../language-server/node-project-file.ts";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
+import { readFailure } from "./read-failure.ts";
 
 /**
- * The project's folder on disk, in the form that the checker uses. A file that cannot be read counts as absent. With `sizes`
- * the files of a static site are checked one by one.
+ * The project's folder on disk, in the form that the checker uses. A file that cannot be read counts as absent, but with
+ * `reasons`. With `sizes` the files of a static site are checked one by one.
  */
-export function diskDirectory(root: string, { sizes = false }: { readonly sizes?: boolean } = {}): Directory {
+export function diskDirectory(
+  root: string,
+  { sizes = false, reasons = false }: { readonly sizes?: boolean; readonly reasons?: boolean } = {},
+): Directory {
   return {
     kind(path) {
       const stat = attempt(() => statSync(resolve(root, path)));
@@ -22,8 +26,19 @@ export function diskDirectory(root: string, { sizes = false }: { readonly sizes?
       const target = attempt(() => realpathSync(resolve(root, path)));
       return top !== undefined && target !== undefined && !target.startsWith(top.endsWith(sep) ? top : top + sep);
     },
+    ...(reasons && { unreadable: (path: string) => reasonOf(resolve(root, path)) }),
     ...(sizes && { size: (path: string) => attempt(() => statSync(resolve(root, path)).size) }),
   };
+}
+
+function reasonOf(path: string): string | undefined {
+  try {
+    readProjectText(path);
+    return undefined;
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    return code === "ENOENT" ? undefined : readFailure(error);
+  }
 }
 
 function listFolder(path: string): DirectoryEntry[] | undefined {

@@ -5,7 +5,7 @@ import { OperatorError } from "../error.ts";
 import { errorCode, syncDirectory, unlessGone } from "../events/durable.ts";
 import { livingOwnerOf, lockDirectory } from "../events/lock.ts";
 import { RECORDS_FILE } from "../records/open.ts";
-import { makeFolders, operatorErrorOf } from "./data-directory.ts";
+import { EVENTS_FOLDER, hasRecords, makeFolders, operatorErrorOf } from "./data-directory.ts";
 
 /** The place of a copy that is being made. */
 export interface CopyTarget {
@@ -31,9 +31,15 @@ export const LOST_AND_FOUND = "lost+found";
  */
 export async function requireFree(to: string, warn: (message: string) => void): Promise<string> {
   const place = await placeOf(to);
+  const pid = await livingOwnerOf(join(place, EVENTS_FOLDER)).catch(() => undefined);
+  if (pid !== undefined) {
+    throw new OperatorError(`${to} is the data directory of a service that is running (process ${pid})`, {
+      hint: "name another folder, or stop that service and move its folder aside: nothing was changed",
+    });
+  }
   for (const folder of [dirname(place), place]) await removeLeftovers(folder, prefixOf(place), warn);
   const stats = await unlessGone(stat(place));
-  if (stats !== undefined && !(stats.isDirectory() && (await namesIn(place)).length === 0)) throw taken(to);
+  if (stats !== undefined && !(stats.isDirectory() && (await namesIn(place)).length === 0)) throw taken(to, place);
   return place;
 }
 
@@ -86,7 +92,11 @@ const TAKEN = /^(EEXIST|ENOTEMPTY|ENOTDIR)$/;
 
 const TAKEN_HINT = "name a folder that does not exist yet, or remove this one";
 
-const taken = (path: string) => new OperatorError(`${path} already exists`, { hint: TAKEN_HINT });
+/** What is in a data directory may be newer than the copy: nobody is told to remove that. */
+const taken = (path: string, place: string) =>
+  new OperatorError(`${path} already exists`, {
+    hint: hasRecords(place) ? "name a folder that does not exist yet, or move this one aside" : TAKEN_HINT,
+  });
 
 const takenMeanwhile = (path: string) =>
   new OperatorError(`${path} was made by another process meanwhile, and is left as it is`, { hint: TAKEN_HINT });

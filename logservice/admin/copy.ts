@@ -5,9 +5,10 @@ import { OperatorError } from "../error.ts";
 import { copyEvents, DamagedEvents, damagedLists, lossesIn, wrongEvents } from "../events/copy.ts";
 import { syncDirectory } from "../events/durable.ts";
 import type { Loss } from "../events/store.ts";
-import { RecordsError } from "../records/check.ts";
+import { isRecordsFull, RecordsError } from "../records/check.ts";
 import { acceptedIn, checkRecords, copyRecords, signEverybodyOut } from "../records/copy.ts";
 import { BACKUP_LIST, type BackupReport, readBackup, writeBackupList } from "./backup-list.ts";
+import { type CopyRoomOptions, copyRoom } from "./copy-room.ts";
 import { type CopyTargetOptions, openCopyTarget, requireFree } from "./copy-target.ts";
 import {
   type DirectoryKind,
@@ -35,6 +36,7 @@ export interface CopyOptions {
   /** Takes what is noticed besides: of a backup that an older version made, or what an interrupted copy left. */
   readonly warn?: (message: string) => void;
   readonly isMountPoint?: CopyTargetOptions["isMountPoint"];
+  readonly freeBytes?: CopyRoomOptions["freeBytes"];
 }
 
 /**
@@ -54,13 +56,16 @@ export async function copyDataDirectory(options: CopyOptions): Promise<Copied> {
   }
   if (kind === "backup") await requireListed(from, to, warn);
   await requireWhole(kind, { from, to });
-  const failed = (error: unknown) => new Error(`cannot copy ${from} to ${to}`, { cause: error });
+  const room = await copyRoom(from, to);
+  const failed = (error: unknown) =>
+    isRecordsFull(error) ? room.error(error) : new Error(`cannot copy ${from} to ${to}`, { cause: error });
   const target = await openCopyTarget(place, options).catch((error: unknown) => {
     throw error instanceof OperatorError ? error : failed(error);
   });
   const temporaryPath = target.folder;
   let copied: Copied = { files: 0, bytes: 0 };
   try {
+    await room.require(temporaryPath, options);
     // The copy has its own.
     for (const name of await damagedLists(join(from, EVENTS_FOLDER)))
       warn(`${join(from, EVENTS_FOLDER, name)} is damaged: files that are gone may not be missed, in the copy either`);

@@ -1,5 +1,5 @@
 import { constants } from "node:fs";
-import { copyFile, mkdir, open, readdir, rm } from "node:fs/promises";
+import { copyFile, mkdir, open, readdir, rm, stat } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { NotAFile, readDataFile, requireFile } from "../data-file.ts";
@@ -60,6 +60,20 @@ export async function wrongEvents(directory: string): Promise<string | undefined
   return undefined;
 }
 
+/** Bytes that a copy of the events takes at least: what comes and goes meanwhile, and what is made again, is not counted. */
+export async function leastCopyBytes(directory: string): Promise<number> {
+  const sizesIn = async (folder: string) => {
+    const sizes = (await namesIn(folder)).map((name) => unlessGone(stat(join(folder, name))));
+    return (await Promise.all(sizes)).reduce((sum, stats) => sum + (stats?.isFile() ? stats.size : 0), 0);
+  };
+  let bytes = (await sizesIn(join(directory, "journal"))) + (await sizesIn(join(directory, "keys")));
+  for (const name of await namesIn(join(directory, "projects"))) {
+    const { segments } = (await manifestOf(join(directory, "projects", name)))?.manifest ?? NOTHING;
+    for (const segment of segments) bytes += segment.bytes;
+  }
+  return bytes;
+}
+
 /** The losses that the files of a folder, which no service writes to, tell of. */
 export async function lossesIn(directory: string, accepted: ReadonlySet<string>): Promise<Loss[]> {
   const list = await JournalList.open(join(directory, JOURNAL_LIST));
@@ -98,7 +112,7 @@ async function copyJournal(from: string, to: string, progress: Progress): Promis
     const isMissing = list.files.has(begin) && !lengths.has(begin) && now.leastBytes(begin) > 0;
     if (isMissing) throw damaged(journalFile(join(from, "journal"), begin).path, "is missing");
   }
-  await (await JournalList.open(join(to, JOURNAL_LIST))).replace(lengths, now.losses);
+  await (await JournalList.open(join(to, JOURNAL_LIST))).replace(lengths, now.losses, now);
 }
 
 /** The files that were copied, and those that are missing in the original, too. */

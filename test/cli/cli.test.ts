@@ -353,7 +353,7 @@ t.test("what is not a file in a project is said, and not waited for", { skip: re
   const circle = (path: string) => symlinkSync(basename(path), path);
   const endless = (path: string) => symlinkSync("/dev/zero", path);
   const log = join(".tool", "development.ndjson");
-  const rows: readonly (readonly [file: string, make: (path: string) => void, argv: string[], said: RegExp])[] = [
+  const rows: [file: string, make: (path: string) => void, argv: string[], said: RegExp, printed?: RegExp][] = [
     ["tool.json", pipe, ["validate"], /^error: cannot read tool\.json: it is not a file\n$/],
     ["tool.json", endless, ["validate"], /^error: cannot read tool\.json: it is not a file\n$/],
     ["tool.json", pipe, ["config"], /^error: cannot read .*tool\.json: it is not a file\n$/],
@@ -367,10 +367,14 @@ t.test("what is not a file in a project is said, and not waited for", { skip: re
       ["build", "--size"],
       /cannot read \.toolignore: it is not a file\n {2}put a file in its place that may be read, or remove it\n/,
     ],
+    [".toolignore", pipe, ["validate"], /^$/, /^tool\.json:1:1 error: cannot read \.toolignore: it is not a file/],
+    [".toolignore", mkdirSync, ["validate"], /^$/, /^tool\.json:1:1 error: cannot read \.toolignore: it is a folder/],
+    [".toolignore", pipe, ["validate", "."], /^error: cannot read \.toolignore: it is not a file\n$/],
+    [".gitignore", pipe, ["validate"], /^$/, /is valid\n$/],
     [log, pipe, ["logs"], /^error: cannot read \.tool\/development\.ndjson: it is not a file\n {2}move it away: /],
     [log, endless, ["logs", "-f"], /^error: cannot read \.tool\/development\.ndjson: it is not a file\n/],
   ];
-  for (const [file, make, argv, said] of rows) {
+  for (const [file, make, argv, said, printed = /^/] of rows) {
     const cwd = t.testdir({
       "tool.json": '{ "name": "app", "proxy": { "command": "./serve" } }',
       serve: "",
@@ -379,8 +383,9 @@ t.test("what is not a file in a project is said, and not waited for", { skip: re
     const path = join(cwd, file);
     rmSync(path, { force: true });
     make(path);
-    const { stderr, signal } = await tool(argv, { cwd });
+    const { stdout, stderr, signal } = await tool(argv, { cwd });
     t.match(stderr, said, `${argv.join(" ")}: ${file}`);
+    t.match(stdout, printed, `${argv.join(" ")}: ${file}`);
     t.equal(signal, null, `${argv.join(" ")}: ${file}: it ends`);
   }
   // A pipe that a shell has opened is read.

@@ -14,12 +14,19 @@ import {
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { BACKUP_LIST, checkBackup, checkDataDirectory, copyDataDirectory } from "../../logservice/admin.ts";
+import {
+  BACKUP_LIST,
+  checkBackup,
+  checkDataDirectory,
+  copyDataDirectory,
+  lockDirectory,
+} from "../../logservice/admin.ts";
 import { openEventsStore } from "../../logservice/events/open.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
 import { eventsPosition, noteEventsPosition } from "../../logservice/records/instance.ts";
 import { openRecords } from "../../logservice/records/open.ts";
 import { addProject } from "../../logservice/records/projects.ts";
+import { recordDiskCalls, refuseBytes } from "../support/events/disk-calls.ts";
 import * as faults from "../support/events/faults.ts";
 
 const progress = () => {};
@@ -396,6 +403,70 @@ for (const [kind, from] of COPIES) {
       .filter((name) => !/-(shm|wal)$/.test(name))
       .sort();
   const whole = namesIn(kind === "backup" ? join(home, "data") : backup);
+
+  t.test(`${named} needs room: it says how much, and leaves nothing if there is none in the end`, async (t) => {
+    const folder = t.testdir({ volume: {} });
+    for (const to of [join(folder, "to"), join(folder, "volume")]) {
+      const place = { kind, from, to, progress, isMountPoint: async (path: string) => path.endsWith("volume") };
+      t.match(await messageOf(copyDataDirectory({ ...place, freeBytes: async () => 100 * 1024 })), {
+        message: new RegExp(
+          `^no room for the copy: the disk of ${folder} has 100 KB free, and it takes at least [\\d.]+ KB$`,
+        ),
+        hint: "make room there, or name a folder on another disk: nothing was copied",
+      });
+      t.strictSame(namesIn(folder), ["volume"]);
+      t.strictSame(namesIn(join(folder, "volume")), []);
+    }
+    const disk = await recordDiskCalls(t, folder);
+    let failures = 0;
+    for (let n = 1; ; n++) {
+      let left = n;
+      disk.before = (call) => {
+        if (/^write /.test(call) && --left <= 0) refuseBytes(call);
+      };
+      const said = await messageOf(copyDataDirectory({ kind, from, to: join(folder, "to"), progress }));
+      if (left > 0) break;
+      failures++;
+      t.match(said, {
+        message: new RegExp(`^no space left on the disk of ${folder}: the copy takes at least [\\d.]+ KB there$`),
+        hint: "make room there, or name a folder on another disk: nothing of the copy is left there",
+      });
+      t.strictSame(namesIn(folder), ["volume"], `write ${n}`);
+    }
+    t.ok(failures > 2, `${failures} writes failed, one after another`);
+    t.strictSame(namesIn(join(folder, "to")), whole);
+  });
+
+  t.test(`${named} never takes the place of a data directory that is used`, async (t) => {
+    const folder = t.testdir();
+    const [to, link, empty] = [join(folder, "to"), join(folder, "link"), join(folder, "empty")];
+    cpSync(join(home, "data"), to, { recursive: true });
+    symlinkSync("to", link);
+    mkdirSync(join(empty, "events"), { recursive: true });
+    // As copies that were interrupted leave them, which another copy removes.
+    const leftovers = [".to.abcDEF", "to/.to.abcDEF"].map((name) => join(folder, name));
+    const ended = `${JSON.stringify({ pid: 999_999_999, start: null, token: "" })}\n`;
+    for (const path of leftovers) {
+      mkdirSync(path);
+      writeFileSync(join(path, "lock"), ended);
+    }
+    // A service that has just begun to start has no lock yet.
+    t.match(await messageOf(copyDataDirectory({ kind, from, to, progress })), {
+      message: `${to} already exists`,
+      hint: "name a folder that does not exist yet, or move this one aside",
+    });
+    for (const path of leftovers) mkdirSync(path, { recursive: true });
+    const unlock = [await lockDirectory(join(to, "events")), await lockDirectory(join(empty, "events"))];
+    const before = readdirSync(folder, { recursive: true }).sort();
+    for (const place of [to, link, empty]) {
+      t.match(await messageOf(copyDataDirectory({ kind, from, to: place, progress })), {
+        message: `${place} is the data directory of a service that is running (process ${process.pid})`,
+        hint: "name another folder, or stop that service and move its folder aside: nothing was changed",
+      });
+    }
+    t.strictSame(readdirSync(folder, { recursive: true }).sort(), before, "nothing is touched");
+    for (const end of unlock) await end();
+  });
 
   t.test(`${named} holds nothing of one that was interrupted`, async (t) => {
     const folder = t.testdir();

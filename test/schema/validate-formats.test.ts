@@ -512,4 +512,12 @@ t.test("a name that others chose begins no line, which runners of CI would read 
   writeFileSync(path, "error");
   const { stderr, code } = await tool(["validate", "ours"], { cwd });
   t.same([code, stderr], [2, "error: cannot read ours/\ufffd.logq: its name is not UTF-8\n  rename it\n"]);
+  for (const [words, where, named] of [
+    [["."], "bare", ""],
+    [["nested"], "nested/deeper", "nested/deeper/"],
+  ] as const) {
+    mkdirSync(Buffer.concat([Buffer.from(join(cwd, where, "/")), Buffer.from([0xff])]), { recursive: true });
+    const said = await tool(["validate", ...words], { cwd: words[0] === "." ? join(cwd, where) : cwd });
+    t.same([said.code, said.stderr], [2, `error: cannot read ${named}\ufffd: its name is not UTF-8\n  rename it\n`]);
+  }
 });

@@ -7,7 +7,10 @@ interface Test {
   teardown(handler: () => void): void;
 }
 
-type TerminalOptions = Pick<SpawnOptions, "cwd" | "env">;
+type TerminalOptions = Pick<SpawnOptions, "cwd" | "env"> & {
+  /** What a shell does on this terminal after the command. */
+  readonly afterwards?: string;
+};
 
 /** A command that runs on a terminal of its own. */
 export interface Terminal {
@@ -19,7 +22,8 @@ export interface Terminal {
 
 /** Runs `tool ...argv` on a terminal of its own, until it ends or the test does. */
 export function openTerminal(t: Test, argv: readonly string[], options: TerminalOptions): Terminal {
-  const command = [process.execPath, cliPath, ...argv].map((word) => `'${word}'`).join(" ");
+  const words = [process.execPath, cliPath, ...argv].map((word) => `'${word}'`).join(" ");
+  const command = options.afterwards === undefined ? words : `${words}; ${options.afterwards}`;
   const child = spawn("script", ["-qec", command, "/dev/null"], {
     cwd: options.cwd,
     env: cleanEnv({ ...options.env, NO_COLOR: "1" }),

@@ -10,6 +10,11 @@ export class JournalList {
   readonly #path: string;
   /** By the number in the name: the length, as far as it is known. */
   readonly #files: Map<number, number | undefined>;
+  /**
+   * By the number of a file: that of the file that was begun as it ended. Sequences that a failed write took are between them in
+   * no file, which the numbers alone do not tell from a file that is gone.
+   */
+  readonly #next: Map<number, number>;
   /** The least length of the file that is being written. */
   #least: { readonly begin: number; readonly bytes: number } | undefined;
   #losses: readonly JournalLoss[];
@@ -22,6 +27,7 @@ export class JournalList {
   private constructor(path: string, stored: StoredList | undefined, isDamaged: boolean) {
     this.#path = path;
     this.#files = new Map((stored?.files ?? []).map(({ begin, bytes }) => [begin, bytes]));
+    this.#next = new Map((stored?.files ?? []).flatMap(({ begin, next }) => (next ? [[begin, next] as const] : [])));
     this.#losses = stored?.losses ?? [];
     this.#least = stored?.least;
     this.isKnown = stored !== undefined;
@@ -44,6 +50,12 @@ export class JournalList {
     return this.#files;
   }
 
+  /** The file that was begun as this one ended; undefined if that was not noted, or one of them is not listed. */
+  fileAfter(begin: number): number | undefined {
+    const next = this.#next.get(begin);
+    return next !== undefined && this.#files.has(begin) && this.#files.has(next) ? next : undefined;
+  }
+
   /** A length below which a file has lost batches. */
   leastBytes(begin: number): number {
     return this.#files.get(begin) ?? (this.#least?.begin === begin ? this.#least.bytes : 0);
@@ -60,10 +72,18 @@ export class JournalList {
     return this.#losses;
   }
 
-  /** After a start: the files that are there, and what is lost. */
-  replace(files: Iterable<readonly [begin: number, bytes: number | undefined]>, losses: readonly JournalLoss[]) {
+  /** After a start: the files that are there, and what is lost. In a copy, `original` knows which file follows which. */
+  replace(
+    files: Iterable<readonly [begin: number, bytes: number | undefined]>,
+    losses: readonly JournalLoss[],
+    original: JournalList = this,
+  ) {
+    const all = new Map(files);
+    const next = [...all.keys()].map((begin) => [begin, original.fileAfter(begin)] as const);
     this.#files.clear();
-    for (const [begin, bytes] of files) this.#files.set(begin, bytes);
+    this.#next.clear();
+    for (const [begin, bytes] of all) this.#files.set(begin, bytes);
+    for (const [begin, after] of next) if (after !== undefined && all.has(after)) this.#next.set(begin, after);
     this.#losses = losses;
     return this.#write();
   }
@@ -78,12 +98,14 @@ export class JournalList {
   async rotate(ended: number, bytes: number, begin: number): Promise<void> {
     this.#files.set(ended, bytes);
     this.#files.set(begin, undefined);
+    this.#next.set(ended, begin);
     try {
       await this.#write();
     } catch (error) {
       // Writing continues to the current file, and there is no other.
       this.#files.set(ended, undefined);
       this.#files.delete(begin);
+      this.#next.delete(ended);
       throw error;
     }
   }
@@ -96,7 +118,12 @@ export class JournalList {
 
   /** To be called before a file is removed, when all of it is in segments. */
   remove(begin: number): Promise<void> {
+    const after = this.fileAfter(begin);
+    // Nothing was in an empty file: what is before it is followed by what is after it.
+    if (this.#files.get(begin) === 0 && after !== undefined)
+      for (const [before, next] of this.#next) if (next === begin) this.#next.set(before, after);
     this.#files.delete(begin);
+    this.#next.delete(begin);
     return this.#write();
   }
 
@@ -107,7 +134,10 @@ export class JournalList {
         await writeDurably(lossesPath(this.#path), printWithChecksum(this.#losses));
         this.#hasLosses = this.#losses.length > 0;
       }
-      const files = [...this.#files].map(([begin, bytes]) => ({ begin, ...(bytes !== undefined && { bytes }) }));
+      const files = [...this.#files].map(([begin, bytes]) => {
+        const next = this.fileAfter(begin);
+        return { begin, ...(bytes !== undefined && { bytes }), ...(next !== undefined && { next }) };
+      });
       return writeDurably(
         this.#path,
         printWithChecksum({ version: VERSION, files, losses: this.#losses, least: this.#least }),
@@ -122,7 +152,7 @@ const lossesPath = (path: string) => path.replace(/\.json$/, "-losses.json");
 
 interface StoredList {
   readonly version: number;
-  readonly files: readonly { readonly begin: number; readonly bytes?: number }[];
+  readonly files: readonly { readonly begin: number; readonly bytes?: number; readonly next?: number }[];
   readonly losses: readonly JournalLoss[];
   readonly least?: { readonly begin: number; readonly bytes: number };
 }

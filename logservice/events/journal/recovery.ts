@@ -140,7 +140,7 @@ export async function readJournalFiles(directory: string, list: JournalList): Pr
   }
   // In the order of acceptance, whatever they are called.
   files.sort((a, b) => firstOf(a) - firstOf(b));
-  const wholeSince = isAnyDamaged || !list.isKnown ? undefined : sinceWhen(files);
+  const wholeSince = isAnyDamaged || !list.isKnown ? undefined : sinceWhen(files, list);
   return {
     files,
     notFiles,
@@ -151,12 +151,12 @@ export async function readJournalFiles(directory: string, list: JournalList): Pr
 }
 
 /** The sequence from which on the journal has everything: where the first of the files that follow each other begins. */
-function sinceWhen(files: readonly RecoveredFile[]): number | undefined {
+function sinceWhen(files: readonly RecoveredFile[], list: JournalList): number | undefined {
   let since: number | undefined;
   for (const file of [...files].reverse()) {
     const last = file.batches.at(-1)?.frame;
     const end = last === undefined ? file.begin : last.sequence + Math.max(1, last.lines);
-    if (since !== undefined && end !== since) break;
+    if (since !== undefined && end !== since && list.fileAfter(file.begin) !== since) break;
     since = file.begin;
   }
   return since;

@@ -1,7 +1,7 @@
 // `tool env`: what the words, files and stdin say, how values are kept, and what the commands print. Against the stand-in
 // of the cloud; what a deployed app gets is in slow/env-deployed.ts.
 import { spawnSync } from "node:child_process";
-import { writeFileSync } from "node:fs";
+import { existsSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -21,11 +21,12 @@ import { THROTTLING } from "../../support/aws/failures.ts";
 import { type Aws, startAws } from "../../support/aws/index.ts";
 import { shell, spawnTool, startTool } from "../../support/cli.ts";
 import { appFolder, openApp } from "../../support/deployed-app.ts";
+import { commandOf, processesWith } from "../../support/processes.ts";
 import { holds } from "../../support/property.ts";
 import { requires } from "../../support/require.ts";
 import { slow } from "../../support/slow.ts";
-import { typeInto } from "../../support/terminal.ts";
-import { until } from "../../support/until.ts";
+import { openTerminal, typeInto } from "../../support/terminal.ts";
+import { until, within } from "../../support/until.ts";
 
 const COUNT = Number(process.env.FUZZ_COUNT ?? 300);
 
@@ -485,6 +486,40 @@ t.test("a hidden value: pasted in lines, edited, empty, given up", slow(), async
     t.equal(await value("TYPED"), "right");
   }
 });
+
+t.test(
+  "a signal while a value is waited for ends the command, and the terminal shows again what is typed",
+  { skip: requires("script") || (process.platform === "linux" ? false : "needs /proc") },
+  async (t) => {
+    const { app } = await openApp(t, {});
+    const mark = `ENV_SIGNAL_MARK=${app.directory}`;
+    const env = { ...app.env, ENV_SIGNAL_MARK: app.directory };
+    const running = () => processesWith(mark).find((pid) => /^tool env\b/.test(commandOf(pid)));
+    for (const signal of ["SIGTERM", "SIGHUP"] as const) {
+      const terminal = openTerminal(t, ["env", "set", "TYPED"], {
+        cwd: app.directory,
+        env,
+        afterwards: "echo ended with $?; stty -a",
+      });
+      await until("the question", () => terminal.text().includes("(not shown): "), terminal.text);
+      process.kill(running()!, signal);
+      const { text } = await within(`the end after ${signal}`, terminal.ended, terminal.text);
+      t.match(text, /interrupted: nothing was set\r?\nended with 130\r?\n/, signal);
+      t.match(text, /\sicanon\s[^]*\secho\s/, `${signal}: lines and echo are on`);
+    }
+    // A pipe holds 64 KiB: the last byte is written when the command has begun to read, and it waits for another one.
+    const script = [
+      "mkfifo pipe; exec 3<> pipe",
+      "(head -c 65537 /dev/zero >&3; : > reading) &",
+      "tool env set TYPED - <&3; echo ended with $?",
+    ].join("\n");
+    const piped = shell(script, { cwd: app.directory, env });
+    await until("that stdin is read", () => existsSync(join(app.directory, "reading")));
+    process.kill(running()!, "SIGTERM");
+    t.equal((await within("the end", piped)).stdout, "ended with 130\n", "stdin that never ends");
+    t.notMatch((await app.tool(["env", "ls"])).stdout, "TYPED");
+  },
+);
 
 t.test("what cannot be set says what to do, and sets nothing", async (t) => refusals(t, (i) => i % 3 === 0));
 

@@ -1,5 +1,5 @@
 // The events of a log service as the command reads them: the names of levels are those of the language.
-import { createServer } from "node:http";
+import { createServer, type RequestListener } from "node:http";
 import type { AddressInfo } from "node:net";
 import { setImmediate as turn } from "node:timers/promises";
 import { setFlagsFromString } from "node:v8";
@@ -10,7 +10,8 @@ import { countInService, followService, type ServiceQuestion, searchService } fr
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { tool } from "../../support/cli.ts";
 import { startTestService } from "../../support/service.ts";
-import { until } from "../../support/until.ts";
+import { TestClock } from "../../support/test-clock.ts";
+import { until, within } from "../../support/until.ts";
 
 /** A question for the events of the project; a test sets the period where it counts. */
 const questionOf = (url: string, token: string): ServiceQuestion => ({
@@ -130,6 +131,97 @@ t.test("following that is ended before the service answers is no failure", async
   await until("the request", () => isAsked);
   stop.abort();
   t.match(await first, { done: true });
+});
+
+/** A service that hangs in its own way. */
+async function hanging(t: { teardown(end: () => void): void }, listener: RequestListener) {
+  const server = createServer(listener);
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+t.test("a service that hangs is not waited for for ever", async (t) => {
+  const rows: [name: string, listener: RequestListener, passes: number[], isGivenUp: boolean][] = [
+    ["no answer", () => {}, [89_000, 1_000], true],
+    ["half of an answer", (_, response) => void response.write('{"events":['), [90_000], true],
+    [
+      "an answer in parts, each in time",
+      (_, response) => {
+        const parts = ['{"events":', "[],", '"stats":{}}'];
+        const send = () => {
+          const part = parts.shift();
+          if (part === undefined) response.end();
+          else response.write(part);
+        };
+        send();
+        parting = send;
+      },
+      [60_000, 60_000, 60_000],
+      false,
+    ],
+  ];
+  let parting = () => {};
+  for (const [name, listener, passes, isGivenUp] of rows) {
+    let isAsked = false;
+    const url = await hanging(t, (request, response) => {
+      listener(request, response);
+      isAsked = true;
+    });
+    const clock = new TestClock();
+    const question = { ...questionOf(url, "lgs_any"), clock };
+    let ended: string | undefined;
+    const blocks = searchService(question, new AbortController().signal);
+    const first = blocks.next().then(
+      () => "answered",
+      ({ message, hint }: Error & { hint?: string }) => `${message}; ${hint}`,
+    );
+    void first.then((end) => {
+      ended = end;
+    });
+    await until("the request", () => isAsked);
+    for (const [at, ms] of passes.entries()) {
+      await until("a limit", () => clock.timers.length > 0);
+      t.equal(ended, undefined, `${name}: waited for`);
+      await clock.advance(ms);
+      if (!isGivenUp) {
+        const before = clock.timers[0];
+        parting();
+        if (at < passes.length - 1) await until("the next limit", () => clock.timers[0] !== before);
+      }
+    }
+    const expected = isGivenUp
+      ? `cannot read "${url}": nothing came for 90 s; it hangs or has too much to do: try again, or ask for less time with --since`
+      : "answered";
+    t.equal(await within("the end", first), expected, name);
+    t.same(clock.timers, [], `${name}: nothing waits any more`);
+  }
+});
+
+t.test("a followed service that falls silent is asked again", async (t) => {
+  let streams = 0;
+  const url = await hanging(t, (_, response) => {
+    response.setHeader("content-type", "text/event-stream");
+    response.write(": here\n\n");
+    streams++;
+  });
+  const clock = new TestClock();
+  const troubles: string[] = [];
+  const question = { ...questionOf(url, "lgs_any"), clock, onTrouble: (text: string) => void troubles.push(text) };
+  const stop = new AbortController();
+  const following = followService({ ...question, withPast: false }, stop.signal);
+  const next = following.next();
+  await until("the stream", () => streams === 1 && clock.timers.length > 0);
+  await until("that it falls silent", async () => {
+    await clock.advance(30_000);
+    return streams === 2;
+  });
+  t.equal(troubles[0], "nothing came from the log service for 90 s; trying again");
+  stop.abort();
+  t.match(await next, { done: true });
 });
 
 t.test("what a followed service left out is told with the reason", async (t) => {

@@ -202,6 +202,45 @@ for (const [name, failing] of FAILURES) {
   });
 }
 
+t.test("sequences that a failed write took tell no loss if the folder of the project is gone", async (t) => {
+  const rows: [name: string, refused: (store: EventsStore) => Promise<unknown>][] = [
+    ["a batch", (store) => refusalOf(store, event("refused"), event("refused, too"))],
+    ["a deletion", (store) => store.deleteProject("other").catch((error: unknown) => error)],
+    ["nothing, as before", async () => ({ type: "unavailable" })],
+  ];
+  for (const [name, refuse] of rows) {
+    for (const restarts of [0, 1]) {
+      const directory = folder(t);
+      const disk = await recordDiskCalls(t, directory);
+      let store = await opened(directory);
+      await store.append("app", [event("one")]);
+      let failures = 1;
+      disk.before = (call) => {
+        if (short(call) === `sync ${JOURNAL}` && failures-- > 0)
+          throw Object.assign(new Error("EIO: i/o error"), { code: "EIO" });
+      };
+      t.match(await refuse(store), { type: "unavailable" }, name);
+      // The file of the first event has ended, and stays: its flush makes and lists a folder, and fails then.
+      disk.before = (call) => {
+        if (/^write projects\/app~\d+\/manifest/.test(call)) throw new Error("EIO: i/o error");
+      };
+      await store.flush().catch(() => {});
+      await store.append("app", [event("two")]);
+      const copy = `${directory}-killed`;
+      t.teardown(() => rmSync(copy, { recursive: true, force: true }));
+      cpSync(directory, copy, { recursive: true, filter: (path) => !path.endsWith("/lock") });
+      await store.close();
+      disk.before = () => {};
+      for (let i = 0; i < restarts; i++) await (await opened(copy, new TestClock())).close();
+      for (const project of readdirSync(join(copy, "projects")))
+        if (project.startsWith("app~")) rmSync(join(copy, "projects", project), { recursive: true });
+      store = await opened(copy);
+      t.same([await messages(store), store.losses()], [["one", "two"], []], `${name}, ${restarts} restarts`);
+      await store.close();
+    }
+  }
+});
+
 t.test("where cutting off fails as well, nothing more is accepted until the next start", async (t) => {
   for (const failing of ["cut journal/1.ndjson", "sync journal/1.ndjson"]) {
     const directory = folder(t);
