@@ -91,6 +91,7 @@ const DOORS: Record<string, readonly string[]> = {
   "grammar/units": ["bytes.ts", "clock.ts", "duration.ts", "scale.ts"],
   schema: [
     "index.ts",
+    "as-config.ts",
     "checks/domain.ts",
     "html.ts",
     "json.ts",

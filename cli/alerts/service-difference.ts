@@ -8,7 +8,7 @@ import { accountClient } from "../team/account-client.ts";
 import { tokenForFile } from "../team/token-for-service.ts";
 import { logsAsCode } from "./configured-alerts.ts";
 import { planRecords, type RecordKind } from "./plan-records.ts";
-import { storedRecords } from "./service-plan.ts";
+import { storedRecords } from "./stored-records.ts";
 
 /** A deploy waits no longer for an answer that is only a remark. */
 const ANSWER_MS = 2_000;

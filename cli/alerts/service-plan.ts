@@ -13,6 +13,7 @@ import { applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
 import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
 import { isHashOf } from "./secret-hash.ts";
+import { storedRecords } from "./stored-records.ts";
 
 /** The changes that `tool stack apply` would make in the log service of an app. */
 export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
@@ -152,22 +153,6 @@ const secretNameOfWanted = ({ notifications }: WantedRecords, name: string) => {
   const notification = notifications.get(name);
   return notification === undefined ? undefined : secretNameOf(notification);
 };
-
-/** Undefined if there is no such project. Throws a TeamError. */
-export async function storedRecords(client: AccountClient, project: string): Promise<LogRecords | undefined> {
-  const input = { project_id: project };
-  try {
-    const [{ alerts }, { notifications }, { searches }] = await Promise.all([
-      client.call("get_alerts", input),
-      client.call("get_notifications", input),
-      client.call("get_searches", input),
-    ]);
-    return { alerts, notifications, searches };
-  } catch (error) {
-    if (error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404) return undefined;
-    throw error;
-  }
-}
 
 async function readSecrets(
   wanted: WantedRecords,

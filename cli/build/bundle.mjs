@@ -115,9 +115,10 @@ const shared = [
     isLate: true,
   },
   {
-    // The log service of tool.json and who is signed in there, which most deploys do not need.
+    // The log service of tool.json, who is signed in there, and what tool.json wants of it, which most deploys do not need.
     name: "delivery",
-    holds: /^cli\/service\/(?:log|sandbox)-delivery\.ts$/,
+    holds:
+      /^cli\/(?:service\/(?:log|sandbox)-delivery|alerts\/(?:apply-plan|service-(?:plan|plan-text|difference)))\.ts$/,
     isLate: true,
   },
   { name: "cloud", holds: /^cli\/aws\// },

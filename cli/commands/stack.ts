@@ -1,19 +1,4 @@
 import type { Config } from "../../schema/index.ts";
-import type { ServicePlan } from "../alerts/service-plan.ts";
-import { readConfigFile } from "../config-file.ts";
-import { type Context, EXIT } from "../context.ts";
-import { interruptible } from "../interruption.ts";
-import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openVariables } from "../open-platform.ts";
-import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
-import { deployProgress } from "../output/deploy-progress.ts";
-import { renderServicePlan, servicePlanDocument } from "../output/service-plan-text.ts";
-import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
-import { renderPlan, renderStatus } from "../output/stack-text.ts";
-import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
-import type { SandboxAccess } from "../platform/sandbox.ts";
-import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
-import { resolveProject } from "../project/resolve-config.ts";
-import { explainStage } from "../project/stage-word.ts";
 import {
   type AppliedPlan,
   appliedDocument,
@@ -21,7 +6,22 @@ import {
   confirmRemovals,
   sayApplied,
   sayProblem,
-} from "../service/apply-plan.ts";
+} from "../alerts/apply-plan.ts";
+import type { ServicePlan } from "../alerts/service-plan.ts";
+import { renderServicePlan, servicePlanDocument } from "../alerts/service-plan-text.ts";
+import { readConfigFile } from "../config-file.ts";
+import { type Context, EXIT } from "../context.ts";
+import { interruptible } from "../interruption.ts";
+import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openVariables } from "../open-platform.ts";
+import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
+import { deployProgress } from "../output/deploy-progress.ts";
+import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
+import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
+import type { SandboxAccess } from "../platform/sandbox.ts";
+import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
+import { resolveProject } from "../project/resolve-config.ts";
+import { explainStage } from "../project/stage-word.ts";
 import type { Options } from "../table.ts";
 
 /** `tool stack`, `tool stack status`: prints stages with their endpoints, certificates, name servers, resources. */

@@ -70,11 +70,11 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["logs --file log.ndjson level==error", 650],
   ["logs", 783],
   ["validate", 850],
-  ["config", 812],
-  ["run build", 826],
-  ["build --size", 1_053],
+  ["config", 814],
+  ["run build", 828],
+  ["build --size", 1_055],
   ["start --address nowhere", 1_068],
-  ["deploy", 1_993],
+  ["deploy", 2_060],
   ["url", 1_587],
 ];
 

@@ -175,7 +175,11 @@ export const COMMANDS = {
   service: [...SERVICE, "test/cli/cli.test.ts"],
   "service-check": SERVICE,
   "service-people": SERVICE,
-  stack: ["test/cli/aws/stack/stack.test.ts", "test/cli/aws/stack/stack-changes.test.ts"],
+  stack: [
+    "test/cli/aws/stack/stack.test.ts",
+    "test/cli/aws/stack/stack-changes.test.ts",
+    "test/cli/alerts/stack-logs.test.ts",
+  ],
   start: ["test/cli/start/start.test.ts", "test/cli/windows.test.ts"],
   team: ["test/cli/team/team.test.ts", "test/cli/team/team-answers.test.ts", "test/cli/team/team-config.test.ts"],
   upgrade: ["test/cli/release/upgrade.test.ts"],

@@ -3,6 +3,7 @@ import { call } from "../data/call.ts";
 import { copy } from "./copy.tsx";
 import { useSending } from "./sending.ts";
 import { Text } from "./text.tsx";
+import { visibleText } from "./visible.ts";
 
 /** A record that the tool.json of an app may hold. */
 export type ManagedRecord =
@@ -49,6 +50,7 @@ export function CopyAsJson({ of }: { readonly of: ManagedRecord }) {
       <button
         type="button"
         class="button small"
+        aria-label={`Copy as JSON: ${visibleText(of.record.name)}`}
         disabled={sending.isSending}
         onClick={() => void sending.send(async () => copy(await jsonOf(of), "Copied as JSON"))}
       >

@@ -30,7 +30,7 @@ export function CiTokens() {
       </div>
       <p class="lead">
         A build uses one as the secret <code>TOOL_CONFIG</code>. It may read projects and send events, and expires after
-        a year.
+        a year. <code>tool team ci --apply</code> makes one that may change searches, alerts and notifications too.
       </p>
       <WhenLoaded of={tokens}>
         {(all) =>
@@ -42,6 +42,7 @@ export function CiTokens() {
                 <tr key={token.id}>
                   <td class="named">
                     <Text text={token.name} />
+                    {token.applies && <span class="tag">applies tool.json</span>}
                     <div class="hint">
                       <code>{token.id}</code>
                     </div>

@@ -1,7 +1,7 @@
 import { visible } from "../../grammar/visible-text.ts";
-import type { RecordProperty, ServiceChange } from "../alerts/plan-records.ts";
-import type { ServicePlan } from "../alerts/service-plan.ts";
-import { clip, painters, type TextOptions } from "./stack-text.ts";
+import { clip, painters, type TextOptions } from "../output/stack-text.ts";
+import type { RecordProperty, ServiceChange } from "./plan-records.ts";
+import type { ServicePlan } from "./service-plan.ts";
 
 /** The changes that `apply` would make in the log service, for people. Its problem is an error of its own. */
 export function renderServicePlan(plan: ServicePlan, options: TextOptions): string {

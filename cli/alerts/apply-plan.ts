@@ -1,8 +1,8 @@
-import type { ServiceChange } from "../alerts/plan-records.ts";
-import { type ServicePlan, saidOf } from "../alerts/service-plan.ts";
 import { type Context, EXIT } from "../context.ts";
-import { changeNames, renderServicePlan, servicePlanDocument } from "../output/service-plan-text.ts";
 import { TeamError } from "../team/error.ts";
+import type { ServiceChange } from "./plan-records.ts";
+import { type ServicePlan, saidOf } from "./service-plan.ts";
+import { changeNames, renderServicePlan, servicePlanDocument } from "./service-plan-text.ts";
 
 /** How far a plan was carried out. */
 export interface AppliedPlan {
