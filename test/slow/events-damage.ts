@@ -31,14 +31,14 @@ testRows("at random", [{ name: `${rounds} rounds of seed ${seed}` }], async () =
   return [...wrong];
 });
 
-/** Of those in which nothing is lost, each third is followed through flushes, merges and later starts. */
+/** The rows, of which each third in which nothing is lost is followed through flushes, merges and later starts. */
 function followed(rows: readonly Case[]): readonly Case[] {
   const isFollowed = ({ lost, extra, putBack, refused }: Case, i: number) =>
     [lost, extra, putBack, refused].some((one) => one !== undefined) || i % 3 === 0;
   return areAll ? rows : rows.map((row, i) => (isFollowed(row, i) ? row : { ...row, isShort: true }));
 }
 
-/** Of those in which nothing is lost, each second. */
+/** Whether a row is run: each second of those in which nothing is lost. */
 function isOpenRow({ lost }: OpenCase, i: number): boolean {
   return areAll || lost !== undefined || i % 2 === 0;
 }
