@@ -1,5 +1,5 @@
 // Each command once, started as people do: on the package for npm, by each Node that `.ci/run` has, a command that lacks a file
-// or that this Node cannot run fails here. What commands do is the matter of the other tests.
+// or that this Node cannot run fails here. The other tests hold what commands do.
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import t from "tap";
@@ -88,7 +88,7 @@ t.test("in a folder", slow(), async (t) => {
 t.test("of a deployed app", slow(), async (t) => {
   const { app, configure } = await openApp(t, {});
   for (const { file, words, says } of deployed) {
-    // What rollback goes back from.
+    // Rollback goes back from this one.
     if (words === "staging") configure({ environment: { WORD: "two" } });
     const outcome = await app.tool(words.split(" ").filter(Boolean));
     t.equal(outcome.code, 0, `tool ${words}`.trim()) || t.comment(outcome.stderr);

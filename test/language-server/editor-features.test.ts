@@ -36,6 +36,7 @@ import { plainValue } from "../../schema/json.ts";
 import { projectOf } from "../support/editor.ts";
 import { applyLspEdits, type Fixture, fixture, marked } from "../support/editor-fixture.ts";
 import { holds } from "../support/property.ts";
+import { runsOf } from "../support/runs.ts";
 import { slow } from "../support/slow.ts";
 import { recorderOf } from "../support/vectors.ts";
 
@@ -527,7 +528,7 @@ t.test("nothing throws in real and in damaged files, and ranges lie in the text"
     askAll(document, cursor % (text.length + 1));
     askAll(document, Math.min(text.length, from + put.length));
   });
-  holds(t, property, { seed: 4, numRuns: 600 });
+  holds(t, property, { seed: 4, numRuns: runsOf(150) });
   t.end();
 });
 

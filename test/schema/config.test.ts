@@ -26,6 +26,7 @@ import {
 import { timesAsLong } from "../support/processor-time.ts";
 import { randomOf } from "../support/random.ts";
 import { richConfig } from "../support/rich-config.ts";
+import { runsOf } from "../support/runs.ts";
 import { slow } from "../support/slow.ts";
 import { recorderOf } from "../support/vectors.ts";
 
@@ -824,7 +825,7 @@ t.test("never throws, and what it says is sound, on any text", slow(), (t) => {
       const wrong = sound(text);
       if (wrong.length > 0) throw new Error(wrong.join("; "));
     }),
-    { seed: 1, numRuns: 1500 },
+    { seed: 1, numRuns: runsOf(400) },
   );
   t.end();
 });
@@ -854,7 +855,7 @@ t.test("never throws, and what it says is sound, on damaged files", slow(), (t) 
       }
       migrateConfig(text);
     }),
-    { seed: 2, numRuns: 2000 },
+    { seed: 2, numRuns: runsOf(500) },
   );
   t.end();
 });

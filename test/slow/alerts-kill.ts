@@ -1,4 +1,5 @@
 // Evaluators that are killed at random, ALERT_ROUNDS times (10), drawn by ALERT_SEED: each transition is told exactly once.
+// `npm run crash:alerts` has 200 rounds.
 import { spawn } from "node:child_process";
 import { dirname, join, resolve } from "node:path";
 import { setTimeout as sleep } from "node:timers/promises";

@@ -706,7 +706,7 @@ async function settled({ client }: Aws): Promise<void> {
 async function isWhole(t: Test, aws: Aws, app: AppFolder, previous: Word | undefined, stages = 1): Promise<void> {
   aws.journal.clear();
   const { outcome, url } = await deployedTo(t, app);
-  t.equal(outcome, "unchanged", "a run more: unchanged");
+  t.equal(outcome, "unchanged", "another run: unchanged");
   const calls = aws.journal.calls();
   // The variables of the stage and of all stages are read at once.
   t.ok(calls.length <= 5, `${calls.length} calls: ${calls.join(" ")}`);

@@ -1,5 +1,6 @@
 // 5,000 (FUZZ_COUNT) random requests through the proxy to an app and straight to the same app: the answers are the same
 // but for what the configuration asks, nothing crashes, and neither sockets nor memory are left behind.
+// `npm run fuzz:proxy` makes 200,000.
 import { type ChildProcess, spawn } from "node:child_process";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";

@@ -1,5 +1,6 @@
 // The log service under many clients, killed at random and started again on the same directory: KILL_ROUNDS times (10),
 // drawn by KILL_SEED. Nothing that was acknowledged, or shown, is lost, doubled or half there.
+// `npm run crash:service` has 200 rounds.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";

@@ -25,6 +25,7 @@ import { loadGrammar as loadTemplate } from "../../../grammar/template/template.
 import { root } from "../../support/cli.ts";
 import { random, subjects, textsNear } from "../../support/parser-fuzz.ts";
 import { queries, queryText } from "../../support/query-arbitrary.ts";
+import { runsOf } from "../../support/runs.ts";
 import { slow } from "../../support/slow.ts";
 import { painted, type ScopedToken, textMate, typesOf } from "../../support/textmate.ts";
 import { recorderOf } from "../../support/vectors.ts";
@@ -279,12 +280,12 @@ t.test("queries: each leaf that Ohm finds has its colour at its place", slow(), 
     // An editor's engine sees one line: it cannot know that the operator comes on the next one.
     if (query !== undefined && !/^(error|alert)\n/.test(query)) t.same(check(query), [], JSON.stringify(query));
   }
-  const problems = fc.sample(queries, { seed: 7, numRuns: 400 }).flatMap((query) => {
+  const problems = fc.sample(queries, { seed: 7, numRuns: runsOf(100) }).flatMap((query) => {
     const text = printQuery(query);
     return parseQuery(text).ok ? check(text) : [];
   });
   t.same(problems, [], "generated queries");
-  t.ok(count() > 3000, `${count()} leaves`);
+  t.ok(count() > 2500, `${count()} leaves`);
   t.end();
 });
 
@@ -294,11 +295,11 @@ t.test("pipelines: each leaf that Ohm finds has its colour at its place", slow()
   const { seeds, texts } = subjects().at(-1)!;
   const near = texts!(seeds, random(4));
   // The engine reads lines, and no halves of surrogate pairs; and the word of a stage is on the line of its bar.
-  const all = [...seeds, ...Array.from({ length: 3000 }, () => near.next().value)].filter(
+  const all = [...seeds, ...Array.from({ length: runsOf(800) }, () => near.next().value)].filter(
     (text) => !/\n/.test(text) && isWellFormed(text),
   );
   t.same(all.flatMap(check), []);
-  t.ok(count() > 5000, `${count()} leaves`);
+  t.ok(count() > 3000, `${count()} leaves`);
   t.end();
 });
 
@@ -316,7 +317,7 @@ t.test("routes and locations: each leaf that Ohm finds has its colour at its pla
   ] as const) {
     const { check, count } = checker(languages[language]!, leaves, leavesOf(loadRoute(), language, leaves));
     const near = textsNear(seeds, random(3));
-    const texts = [...seeds, ...Array.from({ length: 500 }, () => near.next().value)];
+    const texts = [...seeds, ...Array.from({ length: runsOf(150) }, () => near.next().value)];
     // The engine reads lines, and no halves of surrogate pairs.
     const problems = texts.filter((text) => !/\n/.test(text) && isWellFormed(text)).flatMap(check);
     t.same(problems, [], `${language}: ${texts.length} texts`);

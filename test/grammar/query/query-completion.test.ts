@@ -19,6 +19,7 @@ import {
 } from "../../../grammar/query/index.ts";
 import { timesAsLong } from "../../support/processor-time.ts";
 import { queries, queryText } from "../../support/query-arbitrary.ts";
+import { runsOf } from "../../support/runs.ts";
 import { slow } from "../../support/slow.ts";
 import { recorderOf } from "../../support/vectors.ts";
 import vectors from "../../vectors/query.json" with { type: "json" };
@@ -183,7 +184,7 @@ t.test(
         if (JSON.stringify(kept) !== JSON.stringify(fresh)) throw new Error(`${source} at ${offset}`);
         session.explainAt(offset);
       }),
-      { seed: 32, numRuns: 1200 },
+      { seed: 32, numRuns: runsOf(300) },
     );
     for (const offset of [-5, 99]) t.ok(complete("status", offset, sources).items.length > 0);
     t.end();

@@ -7,6 +7,7 @@ import { parseQuery } from "../../../grammar/query/index.ts";
 import { loadGrammar } from "../../../grammar/query/query.generated.ts";
 import { tokenize } from "../../../grammar/query/tokens.ts";
 import { queryText } from "../../support/query-arbitrary.ts";
+import { runsOf } from "../../support/runs.ts";
 import { slow } from "../../support/slow.ts";
 import { recorderOf } from "../../support/vectors.ts";
 import rows from "../../vectors/query-errors.json" with { type: "json" };
@@ -63,7 +64,7 @@ t.test(
           renderProblem(problem, { source });
         }
       }),
-      { seed: 21, numRuns: 4000 },
+      { seed: 21, numRuns: runsOf(1000) },
     );
     t.end();
   },
