@@ -114,16 +114,19 @@ t.test("an answer that is none of a log service is given up at once", async (t) 
     ],
   ];
   for (const [title, answer, kind] of rows) {
+    const sockets: Socket[] = [];
     const server = createTcpServer((socket) => {
+      sockets.push(socket);
       socket.on("error", () => {});
       socket.once("data", () => socket.write(answer));
     });
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
-    t.teardown(() => server.close());
     const { port } = server.address() as AddressInfo;
     const url = `http://127.0.0.1:${port}/ingest/shop`;
     const post = await openIngest({ url, token: "lgs_x", clock: new TestClock() });
     t.match(await post(BATCH), { kind }, title);
+    for (const socket of sockets) socket.destroy();
+    server.close();
   }
 });
 
