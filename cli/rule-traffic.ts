@@ -1,6 +1,7 @@
 // Asks the log of an app for the traffic of its redirects and rewrites: for editors, and for tool validate --traffic.
 import type { Problem } from "../grammar/problem.ts";
 import { compareRoutes, parseRoute, type Route, sameShape } from "../grammar/route/index.ts";
+import { visible } from "../grammar/visible-text.ts";
 import {
   agoText,
   counted,
@@ -21,8 +22,12 @@ import { shellWord } from "./shell-word.ts";
 import type { TeamError } from "./team/error.ts";
 import { tokenForFile } from "./team/token-for-service.ts";
 import { userAgent } from "./user-agent.ts";
+import { withinTime } from "./within-time.ts";
 
 const DAY_MS = 86_400_000;
+
+/** A service may take half a minute for a query. */
+const ANSWER_MS = 45_000;
 
 /**
  * The traffic of the last `days` days, as the log service knows it: one question for all rules, one for all stages, and one for
@@ -38,21 +43,39 @@ export async function serviceTraffic(
   const nowMs = context.io.nowMs();
   const period = { start: new Date(nowMs - days * DAY_MS).toISOString(), stop: new Date(nowMs).toISOString() };
   const input = { project_id: project, ...period };
-  const aggregate = async (query: string) => {
-    const answer = await client.call("aggregate", { ...input, query }, { signal });
+  const aggregate = async (query: string, stop: AbortSignal) => {
+    const answer = await client.call("aggregate", { ...input, query }, { signal: stop });
     // A part says nothing about the rest.
     if (answer.truncated) throw new Error("there are more rules than the log service answers");
     return answer;
   };
-  const [rules, stages, { fields }] = await Promise.all([
-    aggregate(RULES_QUERY),
-    aggregate(STAGES_QUERY),
-    client.call("get_discovered_fields", input, { signal }),
-  ]);
+  const [rules, stages, discovered] = await withinTime(
+    (stop) =>
+      Promise.all([
+        aggregate(RULES_QUERY, stop),
+        aggregate(STAGES_QUERY, stop),
+        client.call("get_discovered_fields", input, { signal: stop }),
+      ]),
+    { limitMs: ANSWER_MS, signal, clock: context.io.clock },
+  );
   // As logservice/address/page.ts has it; a test compares them.
   const path = `/t/${encodeURIComponent(team ?? "")}/p/${encodeURIComponent(project)}/events`;
   const page = team === undefined ? undefined : `${new URL(service).origin}${path}`;
-  return trafficIn({ rules, stages, fields }, { days, nowMs, page });
+  if (!isTable(rules) || !isTable(stages) || !Array.isArray(discovered?.fields)) {
+    throw new Error(`${service} does not answer as a log service`);
+  }
+  return trafficIn({ rules, stages, fields: discovered.fields }, { days, nowMs, page });
+}
+
+/** Whatever is at an address that a file names may answer anything. */
+function isTable(answer: { readonly columns: readonly unknown[]; readonly rows: readonly unknown[] } | null): boolean {
+  const { columns, rows } = answer ?? {};
+  return (
+    Array.isArray(columns) &&
+    columns.every((column) => typeof column?.name === "string") &&
+    Array.isArray(rows) &&
+    rows.every(Array.isArray)
+  );
 }
 
 interface WarningsRequest {
@@ -92,7 +115,10 @@ export async function trafficWarnings(
     traffic = await serviceTraffic(context, question, { days, signal: new AbortController().signal });
   } catch (error) {
     const { message, hint } = error as TeamError;
-    await context.say(`the traffic is not known: ${message}${hint === undefined ? "" : `\n  ${hint}`}`);
+    // A service may answer anything.
+    await context.say(
+      `the traffic is not known: ${visible(message)}${hint === undefined ? "" : `\n  ${hint.split("\n").map(visible).join("\n  ")}`}`,
+    );
     return [];
   }
   if (traffic.rules.length === 0 || traffic.days === 0) {

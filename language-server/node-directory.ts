@@ -1,4 +1,5 @@
-import { closeSync, fstatSync, openSync, readdirSync, readSync, statSync } from "node:fs";
+import { closeSync, fstatSync, openSync, readdirSync, readSync, realpathSync, statSync } from "node:fs";
+import { sep } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Directory } from "../schema/index.ts";
 import { readProjectText, requireProjectFile } from "./node-project-file.ts";
@@ -19,7 +20,15 @@ export function directoryOf(uri: string): Directory | undefined {
         name: entry.name,
         kind: entry.isDirectory() ? "directory" : "file",
       })),
+    leadsOutOf: (top, path) => isOutside(`${folder}${top}`, `${folder}${path}`),
   };
+}
+
+/** Whether what a path names, once links are followed, is outside a folder; false if one of them is not there. */
+export function isOutside(folder: string, path: string): boolean {
+  const top = attempt(() => realpathSync(folder));
+  const target = attempt(() => realpathSync(path));
+  return top !== undefined && target !== undefined && !target.startsWith(top.endsWith(sep) ? top : top + sep);
 }
 
 /** The last bytes of a file as text. Throws as the system does. */

@@ -53,19 +53,25 @@ export function asConfig(records: LogRecords): {
   };
 }
 
-/** Each record with a name that no other of them has. */
+/** Each record with a name that no other of them has, and that tool.json may have. */
 function named<T>(records: readonly T[], nameOf: (record: T) => string): ReadonlyMap<T, string> {
   const taken = new Set<string>();
   return new Map(
     records.map((record) => {
-      const wanted = nameOf(record);
+      const wanted = nameOf(record).trim() === "" ? "unnamed" : nameOf(record);
       let name = wanted;
-      for (let i = 2; taken.has(name); i++) name = `${wanted}-${i}`;
+      for (let i = 2; taken.has(name); i++) {
+        const more = `-${i}`;
+        name = `${[...wanted].slice(0, MAX_NAME_LENGTH - more.length).join("")}${more}`;
+      }
       taken.add(name);
       return [record, name] as const;
     }),
   );
 }
+
+/** Characters of a name. */
+const MAX_NAME_LENGTH = 255;
 
 /** A saved query is called as `@name` on a command line. */
 function queryName(name: string): string {
@@ -96,12 +102,15 @@ function notificationOf(record: Notification, name: string, secrets: NeededSecre
   const { type } = record;
   const { needed, holds, optional }: NotificationMembers = MEMBERS[type];
   const more = optional === undefined ? undefined : record[optional as keyof Notification];
-  const secret = `${
+  const base = `${
     name
       .toUpperCase()
       .replace(/[^A-Z0-9]+/g, "_")
       .replace(/^[^A-Z]+|_+$/g, "") || "ALERT"
   }_${holds === "key" ? "KEY" : "WEBHOOK"}`;
+  // Two names may differ only in what the name of a secret cannot have: each has a value of its own.
+  let secret = base;
+  for (let i = 2; secrets.some((one) => one.name === secret); i++) secret = `${base}_${i}`;
   if (holds !== "recipients") secrets.push({ notification: name, name: secret });
   const value = holds === "recipients" ? record[needed as keyof Notification] : `$${secret}`;
   return { type, [needed]: value, ...(more !== undefined && more !== "" && { [optional!]: more }) };

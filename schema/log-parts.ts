@@ -30,11 +30,14 @@ export function partOf(root: Node | undefined, path: string, directory: Director
   return { root, path, names: logNamesOf(root, directory) };
 }
 
-/** The files that `logs.include` names, by their paths. Those that cannot be read are left out. */
+/** Whether a link at a path leads out of the project, as `..` would. */
+export const leadsOut = (path: string, directory: Directory) => directory.leadsOutOf?.(".", path) === true;
+
+/** The files that `logs.include` names, by their paths. Those that cannot be read, or are elsewhere, are left out. */
 export function logParts(root: Node | undefined, directory: Directory): LogPart[] {
   const paths = new Set(includePatterns(root).flatMap((pattern) => pathsOf(pattern, directory)));
   return [...paths].sort().flatMap((path) => {
-    const text = path === "tool.json" ? undefined : directory.read(path);
+    const text = path === "tool.json" || leadsOut(path, directory) ? undefined : directory.read(path);
     return text === undefined ? [] : [{ path, text }];
   });
 }

@@ -1,4 +1,12 @@
-import type { Fix, Problem, Remedy, Severity, Span, TextEdit } from "../grammar/problem.ts";
+import {
+  type Fix,
+  LineIndex,
+  type Problem,
+  type Remedy,
+  type Severity,
+  type Span,
+  type TextEdit,
+} from "../grammar/problem.ts";
 import { type Node, type StringNode, spanInside } from "./json.ts";
 
 /** The parts of a problem besides its message. */
@@ -48,6 +56,22 @@ export class ProblemReport {
         span: spanInside(this.source, node, problem.span),
         ...(problem.fix && { fix: this.#fixInside(node, problem.fix) }),
         ...(problem.alternatives && { alternatives: problem.alternatives.map((fix) => this.#fixInside(node, fix)) }),
+      });
+    }
+  }
+
+  /** Takes over the problems of another file, which `at` names here. Their places are said in the messages. */
+  elsewhere({ path, text }: { readonly path: string; readonly text: string }, at: Span, problems: readonly Problem[]) {
+    const lines = new LineIndex(text);
+    for (const problem of problems) {
+      const { line, column } = lines.position(problem.span.start);
+      this.add({
+        code: problem.code,
+        severity: problem.severity,
+        message: `${path}:${line}:${column}: ${problem.message}`,
+        ...(problem.hint !== undefined && { hint: problem.hint }),
+        span: at,
+        elsewhere: { path, text, problem },
       });
     }
   }

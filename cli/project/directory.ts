@@ -1,6 +1,6 @@
-import { readdirSync, realpathSync, statSync } from "node:fs";
-import { join, resolve, sep } from "node:path";
-import { readEnd } from "../../language-server/node-directory.ts";
+import { readdirSync, statSync } from "node:fs";
+import { join, resolve } from "node:path";
+import { isOutside, readEnd } from "../../language-server/node-directory.ts";
 import { readProjectText } from "../../language-server/node-project-file.ts";
 import type { Directory, DirectoryEntry } from "../../schema/index.ts";
 import { readFailure } from "./read-failure.ts";
@@ -21,11 +21,7 @@ export function diskDirectory(
     read: (path) => attempt(() => readProjectText(resolve(root, path))),
     readEnd: (path, maxBytes) => attempt(() => readEnd(resolve(root, path), maxBytes)),
     list: (path) => listFolder(resolve(root, path)),
-    leadsOutOf(folder, path) {
-      const top = attempt(() => realpathSync(resolve(root, folder)));
-      const target = attempt(() => realpathSync(resolve(root, path)));
-      return top !== undefined && target !== undefined && !target.startsWith(top.endsWith(sep) ? top : top + sep);
-    },
+    leadsOutOf: (folder, path) => isOutside(resolve(root, folder), resolve(root, path)),
     ...(reasons && { unreadable: (path: string) => reasonOf(resolve(root, path)) }),
     ...(sizes && { size: (path: string) => attempt(() => statSync(resolve(root, path)).size) }),
   };

@@ -147,7 +147,7 @@ export async function makeToken(
   // Firehose sends what all stages log: each entry has its own.
   const whose = stage === ALL_OF_APP ? { description: `${app}, Firehose` } : { description: `${app}, ${stage}`, stage };
   const token = { ...whose, scopes: ["events:write" as const], project_id: project };
-  const add = async () => (await person.call("add_token", { token })).id;
+  const add = async () => usable((await person.call("add_token", { token })).id);
   try {
     return await add();
   } catch (error) {
@@ -155,6 +155,12 @@ export async function makeToken(
     await person.call("add_project", { project: { id: project, name: app } });
     return add();
   }
+}
+
+/** A token is sent in a header, and is a variable of the function, which has 4 KB for all of them. Throws a TeamError. */
+function usable(token: string): string {
+  if (/^[\x21-\x7e]{1,256}$/.test(token)) return token;
+  throw new TeamError("the log service answered something that is no token", "see whether its address is right");
 }
 
 const isMissing = (error: unknown) =>

@@ -1,5 +1,6 @@
 // `POST /ingest/<project>` of the log service, over a connection that is kept.
 import { Agent as HttpAgent, type IncomingMessage, request as requestHttp } from "node:http";
+import type { Duplex } from "node:stream";
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { Outcome, PostBatch } from "./sender.ts";
 
@@ -12,6 +13,8 @@ const ANSWER_MS = 15_000;
 const MAX_IDLE_MS = 50_000;
 /** The answer to a batch that was refused line by line. */
 const MAX_ANSWER_BYTES = 1024 * 1024;
+/** Answers such as 103 that may come before the one that counts. One after the other they would keep this process busy. */
+const MAX_INTERIM_ANSWERS = 20;
 /** Statuses that the same batch gets each time; all others may pass. */
 const FINAL = new Set([400, 409, 413, 415, 422]);
 
@@ -25,6 +28,9 @@ export interface IngestOptions {
 /** Loads TLS only if the address needs it, which takes some milliseconds. */
 export async function openIngest({ url, token, clock }: IngestOptions): Promise<PostBatch> {
   const target = new URL(url);
+  // Node throws for these, and an app must not end because of a variable.
+  if (!/^https?:$/.test(target.protocol)) return async () => failed("TOOL_LOGS_URL is no address of a log service");
+  if (!IS_TOKEN.test(token)) return async () => failed("TOOL_LOGS_TOKEN is no token");
   const isSecure = target.protocol === "https:";
   const { Agent, request } = isSecure ? await import("node:https") : { Agent: HttpAgent, request: requestHttp };
   let agent = new Agent({ keepAlive: true, maxSockets: 1 });
@@ -73,6 +79,16 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
         const isStale = req.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? "");
         settle(isStale ? undefined : failed(`${target.host} cannot be reached: ${error.code ?? error.message}`));
       });
+      let interim = 0;
+      req.on("information", () => {
+        interim += 1;
+        if (interim > MAX_INTERIM_ANSWERS) fail(`${target.host} does not answer as a log service`);
+      });
+      // Without a listener, the connection is only closed.
+      req.on("upgrade", (_, socket: Duplex) => {
+        socket.destroy();
+        fail(`${target.host} does not answer as a log service`);
+      });
       req.on("response", (response: IncomingMessage) => {
         const parts: Buffer[] = [];
         let bytes = 0;
@@ -88,6 +104,9 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
     });
   }
 }
+
+/** Characters that a header can hold. */
+const IS_TOKEN = /^[\x21-\x7e]+$/;
 
 const failed = (reason: string): Outcome => ({ kind: "failed", reason });
 

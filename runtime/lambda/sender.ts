@@ -209,7 +209,8 @@ export class Sender {
     this.#pauseMs = 0;
     this.#resumesAtMs = Number.NEGATIVE_INFINITY;
     this.#lastReason = "";
-    const refused = outcome.kind === "refused" ? batch.lines.length : outcome.refused;
+    const { length } = batch.lines;
+    const refused = outcome.kind === "refused" ? length : Math.min(outcome.refused, length);
     if (refused > 0) {
       // The service says which, but a batch is printed as a whole: better twice than not at all.
       this.#printBatch(batch);

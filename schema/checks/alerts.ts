@@ -168,14 +168,27 @@ const lastPart = (metric: string) =>
 export function emailFix(report: ProblemReport, node: Node & { readonly type: "string" }) {
   const plain = cleanEmail(node.value);
   if (isEmail(plain)) return report.replace(node, plain);
-  const local = plain.replace(/@.*$/s, "").replace(/[^A-Za-z0-9.+_-]/g, "");
+  const local = plain
+    .replace(/@.*$/s, "")
+    .replace(/[^A-Za-z0-9.+_-]|^\.+|\.+$|\.(?=\.)/g, "")
+    .slice(0, 64);
   const withDomain = `${plain}.com`;
   return report.suggest(node, isEmail(withDomain) ? withDomain : `${local || "ops"}@example.com`);
 }
 
-/** An address that mail can be sent to: this side of RFC 5321's odder forms. */
-export const isEmail = (text: string) =>
-  /^[^\s@"(),:;<>[\\\]]+@[^\s@."(),:;<>[\\\]]+(\.[^\s@."(),:;<>[\\\]]+)+$/.test(text) && text.length <= 254;
+/** An address that mail can be sent to, as the log service has it: this side of RFC 5321's odder forms. */
+export function isEmail(text: string): boolean {
+  const [local = "", domain = "", ...rest] = text.split("@");
+  if (rest.length > 0 || text.length > 254 || !LOCAL_PART.test(local) || utf8.encode(local).length > 64) return false;
+  const labels = domain.split(".");
+  return labels.length > 1 && !/^\d+$/.test(labels.at(-1)!) && labels.every((label) => LABEL.test(label));
+}
+
+const utf8 = new TextEncoder();
+/** Atoms with single dots between them (RFC 5322, 3.2.3); beyond ASCII, letters, marks, digits and symbols (RFC 6532). */
+const LOCAL_PART =
+  /^(?!\.)(?:(?:^|\.)(?:[A-Za-z0-9!#$%&'*+/=?^_`{|}~-]|(?![\u0000-\u007f\ufffd]|\p{Default_Ignorable_Code_Point})[\p{L}\p{M}\p{N}\p{S}])+)+$/u;
+const LABEL = /^(?!-)[\p{L}\p{M}\p{N}-]{1,63}(?<!-)$/u;
 
 const items = (node: Node | undefined): Node[] => (node?.type === "array" ? node.items : []);
 const objects = (node: Node | undefined): ObjectNode[] => items(node).filter((item) => item.type === "object");

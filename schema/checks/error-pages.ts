@@ -1,4 +1,4 @@
-import { LineIndex, type Problem, type Span } from "../../grammar/problem.ts";
+import type { Problem, Span } from "../../grammar/problem.ts";
 import { parseTemplate } from "../../grammar/template/index.ts";
 import type { Directory } from "../directory.ts";
 import type { Node } from "../json.ts";
@@ -22,18 +22,7 @@ export function checkTemplates(report: ProblemReport, { folder, at, variables, d
     if (directory.kind(path) !== "file") continue;
     const text = directory.read(path);
     if (text === undefined) continue;
-    const lines = new LineIndex(text);
-    for (const problem of checkTemplate(text, variables)) {
-      const { line, column } = lines.position(problem.span.start);
-      report.add({
-        code: problem.code,
-        severity: problem.severity,
-        message: `${path}:${line}:${column}: ${problem.message}`,
-        ...(problem.hint !== undefined && { hint: problem.hint }),
-        span: at,
-        elsewhere: { path, text, problem },
-      });
-    }
+    report.elsewhere({ path, text }, at, checkTemplate(text, variables));
   }
 }
 

@@ -1,5 +1,5 @@
 import { didYouMean } from "../../grammar/did-you-mean.ts";
-import { type Fix, LineIndex, type Problem, quote } from "../../grammar/problem.ts";
+import { type Fix, type Problem, quote } from "../../grammar/problem.ts";
 import { parseAlertQuery, parsePipeline } from "../../grammar/query/index.ts";
 import { formatDuration } from "../../grammar/units/duration.ts";
 import type { Directory } from "../directory.ts";
@@ -7,7 +7,7 @@ import { addition, insertMember, removal, spaced } from "../edits.ts";
 import { type Member, memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
 import { resolve } from "../keywords.ts";
 import type { Meanings } from "../languages.ts";
-import { LOG_SECTIONS, type LogPart, logParts, type PartOf, partOf, pathsOf } from "../log-parts.ts";
+import { LOG_SECTIONS, leadsOut, logParts, type PartOf, partOf, pathsOf } from "../log-parts.ts";
 import type { Memory } from "../memory.ts";
 import { MEMBERS, type NotificationMembers } from "../notification-members.ts";
 import type { ProblemReport } from "../report.ts";
@@ -51,7 +51,7 @@ export function checkLogAlerts(report: ProblemReport, root: ObjectNode, check: L
 }
 
 function checkName(report: ProblemReport, key: StringNode, section: string) {
-  const { length } = key.value;
+  const length = lengthOf(key.value);
   if (key.value.trim() !== "" && length <= MAX_NAME_LENGTH) return;
   report.error(
     "config/empty-value",
@@ -63,8 +63,27 @@ function checkName(report: ProblemReport, key: StringNode, section: string) {
   );
 }
 
-/** As the operations of the log service have it. */
+/** As the operations of the log service have them. */
 const MAX_NAME_LENGTH = 255;
+const MAX_DESCRIPTION_LENGTH = 4_096;
+const MAX_CHANNEL_LENGTH = 255;
+const MAX_RECIPIENTS = 100;
+
+/** Characters, as a JSON Schema counts them. */
+const lengthOf = (text: string) => [...text].length;
+
+function checkLength(report: ProblemReport, node: Node | undefined, name: string, max: number) {
+  if (node?.type !== "string" || lengthOf(node.value) <= max) return;
+  report.error(
+    "config/bounds",
+    node.span,
+    `${quote(name)} has ${lengthOf(node.value)} characters, the maximum is ${max}`,
+    {
+      hint: "write a shorter one",
+      fix: report.suggest(node, [...node.value].slice(0, max).join("")),
+    },
+  );
+}
 
 function checkAlert(
   report: ProblemReport,
@@ -87,6 +106,7 @@ function checkAlert(
       fix: report.suggest(node!, formatDuration(maxMs)),
     });
   }
+  checkLength(report, memberOf(alert, "description")?.value, "description", MAX_DESCRIPTION_LENGTH);
   const notify = memberOf(alert, "notify")?.value;
   if (notify?.type === "string") checkNotify(report, root, notify, [...part.names.notifications.keys()]);
   const tests = memberOf(alert, "tests")?.value;
@@ -175,8 +195,8 @@ function checkNotification(report: ProblemReport, notification: ObjectNode) {
       });
     }
     const { needed, holds } = membersOf(owner);
-    if (key.value !== needed) continue;
-    if (holds === "recipients") checkRecipients(report, value, needed);
+    if (key.value !== needed) checkLength(report, value, key.value, MAX_CHANNEL_LENGTH);
+    else if (holds === "recipients") checkRecipients(report, value, needed);
     else if (value?.type === "string") checkSecret(report, value, needed);
   }
 }
@@ -190,7 +210,16 @@ function exampleOf(name: string): unknown {
 }
 
 function checkRecipients(report: ProblemReport, list: Node | undefined, name: string) {
-  for (const item of list?.type === "array" ? list.items : []) {
+  const recipients = list?.type === "array" ? list.items : [];
+  if (recipients.length > MAX_RECIPIENTS) {
+    report.error(
+      "config/bounds",
+      list!.span,
+      `${quote(name)} has ${recipients.length} items, the maximum is ${MAX_RECIPIENTS}`,
+      { hint: "write a second notification, or an address of a list" },
+    );
+  }
+  for (const item of recipients) {
     if (item.type !== "string") continue;
     if (name === "sms_numbers") phoneProblem(report, item);
     else if (!isEmail(item.value)) {
@@ -251,7 +280,13 @@ function checkIncluded(
   for (const item of items) {
     if (item.type !== "string" || !isInside(item.value)) continue;
     const paths = pathsOf(item.value, directory);
-    for (const path of paths) if (!places.has(path)) places.set(path, item);
+    for (const path of paths) {
+      if (leadsOut(path, directory)) {
+        report.error("config/path", item.span, `the link ${quote(path)} leads out of the project directory`, {
+          hint: "copy the file into the project: others do not have what is elsewhere on this machine",
+        });
+      } else if (!places.has(path)) places.set(path, item);
+    }
     if (paths.length > 0) continue;
     const isPattern = item.value.includes("*");
     report[isPattern ? "warning" : "error"](
@@ -263,22 +298,7 @@ function checkIncluded(
   }
   const { names } = partOf(root, "tool.json", directory);
   for (const part of logParts(root, directory)) {
-    addElsewhere(report, part, places.get(part.path)!, problemsOf(part.text, { root, path: part.path, names }));
-  }
-}
-
-function addElsewhere(report: ProblemReport, { path, text }: LogPart, at: Node, problems: readonly Problem[]) {
-  const lines = new LineIndex(text);
-  for (const problem of problems) {
-    const { line, column } = lines.position(problem.span.start);
-    report.add({
-      code: problem.code,
-      severity: problem.severity,
-      message: `${path}:${line}:${column}: ${problem.message}`,
-      ...(problem.hint !== undefined && { hint: problem.hint }),
-      span: at.span,
-      elsewhere: { path, text, problem },
-    });
+    report.elsewhere(part, places.get(part.path)!.span, problemsOf(part.text, { root, path: part.path, names }));
   }
 }
 

@@ -318,6 +318,30 @@ t.test("validate: files that logs.include names", async (t) => {
   t.same([code, stdout], [0, "ops/b.json is valid\n"]);
 });
 
+t.test("validate: links in the place of files that logs.include names", async (t) => {
+  const at = t.testdir({
+    "secret.txt": "key = a secret",
+    other: { "c.json": "another secret" },
+    app: {
+      "tool.json": JSON.stringify({ name: "app", logs: { include: ["ops/*.json", "linked/c.json"] } }),
+      "app.js": "",
+      ops: {
+        "a.json": t.fixture("symlink", "../../secret.txt"),
+        "b.json": t.fixture("symlink", "../b.txt"),
+      },
+      "b.txt": "{}",
+      linked: t.fixture("symlink", "../other"),
+    },
+  });
+  const { code, stdout } = await tool(["validate", "--format", "json"], { cwd: join(at, "app") });
+  t.equal(code, 1);
+  t.notMatch(stdout, / secret/, "nothing of what is elsewhere is shown");
+  t.match(
+    JSON.parse(stdout).problems.map(({ message }: { message: string }) => message),
+    ["ops/a.json", "linked/c.json"].map((path) => `the link "${path}" leads out of the project directory`),
+  );
+});
+
 t.test("validate: links that lead out of the static directory", async (t) => {
   const at = t.testdir({
     "secret.txt": "",

@@ -5,7 +5,7 @@ import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import t, { type Test } from "tap";
 import type { Context } from "../../cli/context.ts";
-import { trafficWarnings } from "../../cli/rule-traffic.ts";
+import { serviceTraffic, trafficWarnings } from "../../cli/rule-traffic.ts";
 import type { Entry } from "../../grammar/entry.ts";
 import { describe } from "../../grammar/problem.ts";
 import { compilePredicate, PipesRun, parsePipeline } from "../../grammar/query/index.ts";
@@ -369,6 +369,46 @@ t.test("the command asks the service of a file, by a credential of its very orig
   t.notMatch(unknown.stdout, /no request hit/);
   t.match(await tool(["validate", "--traffic", "often"], { cwd }), { code: 2, stderr: /write --traffic 30d/ });
   t.strictSame(questions, [], "never without being asked");
+});
+
+t.test("a service of a file that answers anything, or nothing", async (t) => {
+  let answer: string | undefined;
+  let status = 200;
+  let requests = 0;
+  const server = createServer((request, response) => {
+    request.resume();
+    requests++;
+    if (answer !== undefined) response.writeHead(status, { "content-type": "application/json" }).end(answer);
+  });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const service = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const env = { TOOL_LOGS_TOKEN: "lgs_secretone", TOOL_LOGS_URL: service };
+  const redirects = { "/r0": { location: "/", status: 301 } };
+  const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "shop", redirects, logs: { service } }) });
+  const noService = `the traffic is not known: ${service} does not answer as a log service\n`;
+  for (const garbage of ["null", "[]", '{"columns":[null],"rows":[1],"fields":[]}', '{"columns":[],"rows":{}}']) {
+    answer = garbage;
+    const { stderr } = await tool(["validate", "--traffic", "30d"], { cwd, env });
+    t.equal(stderr, noService, garbage);
+  }
+  [status, answer] = [500, '{"type":"internal","message":"\\u001b[2Jgone"}'];
+  const { stderr } = await tool(["validate", "--traffic", "30d"], { cwd, env });
+  t.match(stderr, /^the traffic is not known: .*gone/);
+  t.notMatch(stderr, "\u001b", "nothing that a terminal obeys");
+
+  [answer, requests] = [undefined, 0];
+  const clock = new TestClock();
+  const context = { io: { env, clock, nowMs: () => clock.nowMs() } } as unknown as Context;
+  const { signal } = new AbortController();
+  const silent = serviceTraffic(context, { service, project: "shop" }, { days: 30, signal });
+  const given = t.rejects(silent, { name: "TimeoutError" });
+  await until("it is asked", () => requests === 3);
+  await clock.advance(45_000);
+  await given;
 });
 
 t.test("the command and the development log", async (t) => {

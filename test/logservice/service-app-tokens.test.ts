@@ -84,6 +84,15 @@ t.test("how one is made", async (t) => {
     [{ scopes: ["events:write", "events:read"] }, 400, "token.scopes: must be events:write alone with project_id"],
     [{ scopes: ["tokens:write"] }, 400, "token.scopes: must be events:write alone with project_id"],
     [{ project_id: "" }, 400, "token.stage: needs project_id, too: only the token of an app has a stage"],
+    // Names that look like others, or break a line.
+    ...["production ", "Production", "prod\nuction", "\u0000", "\uff50roduction", "\ud800", "__proto__"].map(
+      (stage) =>
+        [
+          { stage },
+          400,
+          "token.stage: may hold letters a to z, digits, - and _ only, and begins with a letter",
+        ] as const,
+    ),
     [{ project_id: "nowhere" }, 404, 'there is no project "nowhere"'],
   ];
   for (const [changes, status, message] of rows) {

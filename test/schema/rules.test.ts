@@ -23,7 +23,7 @@ function codesOfSources(): Map<string, string> {
       for (const [, code] of source.matchAll(/["`]((?:bytes|config|duration|query|route|template)\/[a-z0-9-]+)["`]/g)) {
         codes.set(code!, path);
       }
-      const area = /grammar\/(query|route|template)\/problems\.ts$|units\/(bytes|duration)\.ts$/.exec(path);
+      const area = /grammar\/(query|route|template)\/(?:pipe\/)?problems\.ts$|units\/(bytes|duration)\.ts$/.exec(path);
       if (area === null) continue;
       const calls = source.matchAll(
         /\b(?:make|problem)\(\s*(?:"([a-z-]+)"|[^"]{0,90}"?[^"]{0,9}"?[^"]{0,60}\? "([a-z-]+)" : "([a-z-]+)")/g,

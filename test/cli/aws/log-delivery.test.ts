@@ -5,6 +5,8 @@ import { join } from "node:path";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { SSM } from "@aws-sdk/client-ssm";
 import t, { type Test } from "tap";
+import { makeToken } from "../../../cli/service/log-delivery.ts";
+import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
@@ -134,4 +136,14 @@ t.test("who may not make one is told so, and the app is deployed", slow(), async
     /^entries go to CloudWatch alone: your role in this team is member, which lacks tokens:write/m,
   );
   t.same(await tokens(), []);
+});
+
+t.test("a service that answers something else than a token", async (t) => {
+  const service = { origin: "https://logs.example.com", project: "shop" };
+  const answering = (id: string) => ({ call: async () => ({ id }) }) as unknown as AccountClient;
+  const made = (id: string) => makeToken(answering(id), { service, app: "shop", stage: "staging" });
+  t.equal(await made("lgs_x"), "lgs_x");
+  for (const id of ["", "a\nb", "a b", "\u00e9", "x".repeat(5_000)]) {
+    await t.rejects(made(id), { message: "the log service answered something that is no token" }, JSON.stringify(id));
+  }
 });

@@ -1,6 +1,6 @@
 // Answers of a log service to a function, and connections that are gone.
 import { createServer, type RequestListener } from "node:http";
-import type { AddressInfo, Socket } from "node:net";
+import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { openIngest } from "../../../runtime/lambda/ingest.ts";
@@ -101,4 +101,44 @@ t.test("nobody there, no answer, and half of one", async (t) => {
   t.match(await post(BATCH), { kind: "failed", reason: /^the answer broke off/ });
   await stop();
   t.same(await post(BATCH), { kind: "failed", reason: `${host} cannot be reached: ECONNREFUSED` });
+});
+
+t.test("an answer that is none of a log service is given up at once", async (t) => {
+  const rows: readonly (readonly [title: string, answer: string, kind: string])[] = [
+    ["another protocol", "HTTP/1.1 101 Switching Protocols\r\nConnection: upgrade\r\nUpgrade: h2c\r\n\r\n", "failed"],
+    ["hints without end", "HTTP/1.1 103 Early Hints\r\nLink: </a>\r\n\r\n".repeat(21), "failed"],
+    [
+      "some hints",
+      `${"HTTP/1.1 103 Early Hints\r\n\r\n".repeat(20)}HTTP/1.1 200 OK\r\nContent-Length: 26\r\n\r\n{"accepted":1,"errors":[]}`,
+      "taken",
+    ],
+  ];
+  for (const [title, answer, kind] of rows) {
+    const sockets: Socket[] = [];
+    const server = createTcpServer((socket) => {
+      sockets.push(socket);
+      socket.on("error", () => {});
+      socket.once("data", () => socket.write(answer));
+    });
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    const { port } = server.address() as AddressInfo;
+    const url = `http://127.0.0.1:${port}/ingest/shop`;
+    const post = await openIngest({ url, token: "lgs_x", clock: new TestClock() });
+    t.match(await post(BATCH), { kind }, title);
+    for (const socket of sockets) socket.destroy();
+    server.close();
+  }
+});
+
+t.test("variables that Node refuses are no reason to end", async (t) => {
+  const rows: readonly (readonly [url: string, token: string, reason: string])[] = [
+    ["ftp://127.0.0.1/ingest/shop", "lgs_x", "TOOL_LOGS_URL is no address of a log service"],
+    ["data:,x", "lgs_x", "TOOL_LOGS_URL is no address of a log service"],
+    ["http://127.0.0.1:9/ingest/shop", "a\nb", "TOOL_LOGS_TOKEN is no token"],
+    ["http://127.0.0.1:9/ingest/shop", "\u0100", "TOOL_LOGS_TOKEN is no token"],
+  ];
+  for (const [url, token, reason] of rows) {
+    const post = await openIngest({ url, token, clock: new TestClock() });
+    t.same(await post(BATCH), { kind: "failed", reason }, JSON.stringify([url, token]));
+  }
 });
