@@ -154,9 +154,7 @@ export function openLogs(world: World, region: string) {
       const { tags } = groupNamed(input.resourceArn);
       for (const [key, value] of Object.entries(input.tags ?? {})) tags.set(key, value);
     },
-    ListTagsForResource: (input: { resourceArn?: string }) => ({
-      tags: Object.fromEntries(groupNamed(input.resourceArn).tags),
-    }),
+    ListTagsForResource: tagsOfGroup(groupNamed),
     CreateLogStream(input: CreateLogStreamCommandInput) {
       const group = groupNamed(input.logGroupName);
       const name = input.logStreamName ?? "";
@@ -262,6 +260,10 @@ export function openLogs(world: World, region: string) {
   };
   return { operations, groups, append, settings, streams, close: streams.close };
 }
+
+const tagsOfGroup = (groupNamed: (name: string | undefined) => LogGroup) => (input: { resourceArn?: string }) => ({
+  tags: Object.fromEntries(groupNamed(input.resourceArn).tags),
+});
 
 /** A page begins after the event at which the one before ended, whatever came meanwhile. */
 function tokenAfter(event: LogEvent): string {
