@@ -1,4 +1,4 @@
-// What a stream of Firehose does: it gathers events, and sends them to an HTTP endpoint, or puts them into a bucket at last.
+// A stream of Firehose gathers events, and sends them to an HTTP endpoint, or puts them into a bucket at last.
 import { randomUUID } from "node:crypto";
 import { gzipSync } from "node:zlib";
 import type { LogEvent } from "./log-group.ts";

@@ -38,8 +38,8 @@ export function openLogs(world: World, region: string) {
   const groups = world.collection<LogGroup>("logs", region, "groups");
   /** When something was last written, by stream, by group; of the groups that were asked for it. */
   const lastEvents = new Map<string, { readonly times: Map<string, number>; readonly read: Promise<void> }>();
-  const followers = new Set<(group: string, event: LogEvent) => void>();
   const streams = openLogStreams(world, region);
+  const followers = new Set<(group: string, event: LogEvent) => void>([streams.onEvent]);
   let lastId = 0;
   const settings = { scannedEvents: world.options.runsByClock ? SCANNED_EVENTS_BY_CLOCK : SCANNED_EVENTS };
 
@@ -79,7 +79,6 @@ export function openLogs(world: World, region: string) {
     for (const event of added) {
       lastEvents.get(groupName)?.times.set(stream, event.timestamp);
       for (const follow of followers) follow(groupName, event);
-      streams.onEvent(groupName, event);
     }
   };
 
