@@ -43,7 +43,7 @@ export async function neededAccessPolicy(app: {
   return (await import("./aws/stack/policy.ts")).accessPolicy(app);
 }
 
-/** What `"delivery": "firehose"` needs beside that, in the same form. Makes no call. */
+/** The rest that `"delivery": "firehose"` needs, in the same form. Makes no call. */
 export async function neededStreamPolicy(app: { readonly name: string; readonly region: string }): Promise<object> {
   return (await import("./aws/stack/policy.ts")).streamPolicy(app);
 }

@@ -217,7 +217,7 @@ export function accessPolicy({ name, region, roles }: PolicySubject): AccessPoli
 }
 
 /**
- * What `"delivery": "firehose"` needs beside that, as a document of its own: both together are more than one managed policy may
+ * The rest that `"delivery": "firehose"` needs, as a document of its own: both together are more than one managed policy may
  * have. `accessPolicy` allows the roles themselves and the log group.
  */
 export function streamPolicy({ name, region }: Pick<PolicySubject, "name" | "region">): AccessPolicy {

@@ -1,7 +1,6 @@
-// Subscriptions of log groups, and streams of Firehose that deliver what those give to an HTTP endpoint, or to a bucket at last.
-import { randomUUID } from "node:crypto";
-import { gzipSync } from "node:zlib";
+// Subscriptions of log groups, and the streams of Firehose that get what those give.
 import { parseFilterPattern } from "./filter-pattern.ts";
+import { type LogStream, openFirehose } from "./firehose.ts";
 import type { LogEvent } from "./log-group.ts";
 import { AwsError } from "./protocol/error.ts";
 import type { World } from "./world.ts";
@@ -13,60 +12,13 @@ export interface LogSubscription {
   readonly streamArn: string;
 }
 
-/** The parts of the settings of a stream that have an effect here. */
-export interface StreamDestination {
-  readonly url: string;
-  readonly accessKey: string;
-  readonly attributes: Readonly<Record<string, string>>;
-  readonly isCompressed: boolean;
-  readonly bufferSeconds: number;
-  readonly retrySeconds: number;
-  /** For what was not delivered. */
-  readonly bucket: string;
-}
-
-export interface LogStream {
-  readonly name: string;
-  readonly arn: string;
-  /** By its tags. */
-  readonly app: string | undefined;
-  readonly destination: StreamDestination;
-}
-
-/** An event on its way, and the subscription that gave it. */
-interface Pending {
-  readonly group: string;
-  readonly filter: string;
-  readonly event: LogEvent;
-}
-
-interface FirehoseRequest {
-  /** The same when it is sent again. */
-  readonly id: string;
-  readonly records: readonly Buffer[];
-  readonly attempts: number;
-  readonly waitedMs: number;
-}
-
 /** "You can associate up to two subscription filters with a log group." */
 const MAX_SUBSCRIPTIONS = 2;
-
-/** "A timeout of 3 minutes" for an answer of the endpoint. */
-const ANSWER_MS = 180_000;
-
-/** Between two attempts, in the cloud's time: it doubles. */
-const FIRST_RETRY_MS = 1_000;
-const MAX_RETRY_MS = 120_000;
-
-/** So many events wait for the buffer's time; the oldest go first. An account would send them earlier. */
-const MAX_PENDING = 10_000;
 
 export function openLogStreams(world: World, region: string) {
   const streams = world.collection<LogStream>("logs", region, "streams of Firehose");
   const subscriptions = world.collection<LogSubscription>("logs", region, "subscriptions");
-  /** By the stream's name. In memory: what waits when this process ends is in the log alone. */
-  const pending = new Map<string, Pending[]>();
-  const closed = new AbortController();
+  const firehose = openFirehose(world, (name) => streams.peek(name));
   /** Those that there are, so that a line costs no look at the collection. */
   let current: (LogSubscription & { readonly matches: (message: string) => boolean })[] | undefined;
 
@@ -81,118 +33,6 @@ export function openLogStreams(world: World, region: string) {
 
   const streamOf = (arn: string) => streams.peek(arn.split("/").pop() ?? "");
 
-  /** Sends all that waits once the buffer's time is over. */
-  const put = ({ name, destination }: LogStream, one: Pending) => {
-    const waiting = pending.get(name);
-    if (waiting !== undefined) {
-      waiting.push(one);
-      if (waiting.length > MAX_PENDING) waiting.shift();
-      return;
-    }
-    pending.set(name, [one]);
-    world.clock.after(destination.bufferSeconds * 1000, () => {
-      const events = pending.get(name) ?? [];
-      pending.delete(name);
-      void deliver(name, { id: randomUUID(), records: recordsOf(events), attempts: 0, waitedMs: 0 });
-    });
-  };
-
-  /** A record of each log stream, as a subscription makes them. */
-  const recordsOf = (events: readonly Pending[]): Buffer[] => {
-    const parts = new Map<string, Pending[]>();
-    for (const one of events) {
-      const key = JSON.stringify([one.group, one.filter, one.event.stream]);
-      parts.set(key, [...(parts.get(key) ?? []), one]);
-    }
-    return [...parts.values()].map((some) =>
-      gzipSync(
-        JSON.stringify({
-          messageType: "DATA_MESSAGE",
-          owner: world.accountId,
-          logGroup: some[0]!.group,
-          logStream: some[0]!.event.stream,
-          subscriptionFilters: [some[0]!.filter],
-          logEvents: some.map(({ event: { id, timestamp, message } }) => ({ id, timestamp, message })),
-        }),
-      ),
-    );
-  };
-
-  /** Sends a request until it is taken, or until the time for that is over: then its records go into the bucket. */
-  const deliver = async (name: string, request: FirehoseRequest): Promise<void> => {
-    const stream = streams.peek(name);
-    if (stream === undefined || closed.signal.aborted) return;
-    const failure = await post(stream, request);
-    if (failure === undefined || closed.signal.aborted) return;
-    const attempts = request.attempts + 1;
-    const waitMs = Math.min(FIRST_RETRY_MS * 2 ** request.attempts, MAX_RETRY_MS);
-    const waitedMs = request.waitedMs + waitMs;
-    const isOver = failure.isFinal || waitedMs > stream.destination.retrySeconds * 1000;
-    if (isOver) return keepFailed(stream, { ...request, attempts }, failure);
-    world.clock.after(waitMs, () => void deliver(name, { ...request, attempts, waitedMs }));
-  };
-
-  /** Returns why it was not taken; undefined if it was, or if there is no place for it here. */
-  const post = async ({ arn, app, destination }: LogStream, { id, records }: FirehoseRequest) => {
-    const { redirectsStream } = world.options;
-    const place = redirectsStream === undefined ? destination : app === undefined ? undefined : redirectsStream(app);
-    if (place === undefined) return undefined;
-    const { attributes, isCompressed } = destination;
-    const timestamp = world.clock.now();
-    const body = JSON.stringify({
-      requestId: id,
-      timestamp,
-      records: records.map((record) => ({ data: record.toString("base64") })),
-    });
-    const timeout = new AbortController();
-    const timer = world.clock.base.after(ANSWER_MS, () => timeout.abort());
-    try {
-      const response = await fetch(place.url, {
-        method: "POST",
-        headers: {
-          "Content-Type": "application/json",
-          "X-Amz-Firehose-Protocol-Version": "1.0",
-          "X-Amz-Firehose-Request-Id": id,
-          "X-Amz-Firehose-Source-Arn": arn,
-          "X-Amz-Firehose-Access-Key": place.accessKey,
-          "X-Amz-Firehose-Common-Attributes": JSON.stringify({ commonAttributes: attributes }),
-          "User-Agent": "Amazon Kinesis Data Firehose Agent/1.0",
-          ...(isCompressed && { "Content-Encoding": "gzip" }),
-        },
-        body: isCompressed ? gzipSync(body) : body,
-        redirect: "error",
-        signal: AbortSignal.any([closed.signal, timeout.signal]),
-      });
-      return failureOf(response.status, await response.text(), id);
-    } catch (error) {
-      const { message, cause } = error as Error;
-      const reason = cause instanceof Error ? cause.message : message;
-      return { code: "HttpEndpoint.ConnectionFailed", message: reason, isFinal: false };
-    } finally {
-      timer.stop();
-    }
-  };
-
-  const keepFailed = ({ name, destination }: LogStream, request: FirehoseRequest, failure: DeliveryFailure): void => {
-    const s3 = world.service("s3");
-    // Whoever removed it wanted none of this.
-    if (!s3.buckets.has(destination.bucket)) return;
-    const at = world.clock.date();
-    const lines = request.records.map((record) =>
-      JSON.stringify({
-        attemptsMade: request.attempts,
-        arrivalTimestamp: at.getTime(),
-        errorCode: failure.code,
-        errorMessage: failure.message,
-        attemptEndingTimestamp: at.getTime(),
-        rawData: record.toString("base64"),
-      }),
-    );
-    const hour = at.toISOString().slice(0, 13).replace(/[-T]/g, "/");
-    const key = `http-endpoint-failed/${hour}/${name}-1-${at.toISOString().slice(0, 19).replace(/[:T]/g, "-")}-${request.id}.gz`;
-    s3.keep(destination.bucket, key, gzipSync(`${lines.join("\n")}\n`));
-  };
-
   return {
     streams,
     subscriptions,
@@ -201,7 +41,7 @@ export function openLogStreams(world: World, region: string) {
       for (const one of currentOnes()) {
         if (one.group !== group || !one.matches(event.message)) continue;
         const stream = streamOf(one.streamArn);
-        if (stream !== undefined) put(stream, { group, filter: one.name, event });
+        if (stream !== undefined) firehose.put(stream, { group, filter: one.name, event });
       }
     },
     putStream(stream: LogStream): void {
@@ -217,7 +57,7 @@ export function openLogStreams(world: World, region: string) {
     },
     removeStream(name: string): void {
       streams.delete(name);
-      pending.delete(name);
+      firehose.forget(name);
     },
     putSubscription(subscription: LogSubscription): void {
       const key = `${subscription.group} ${subscription.name}`;
@@ -247,28 +87,6 @@ export function openLogStreams(world: World, region: string) {
         if (subscriptions.peek(key)!.group === group) subscriptions.delete(key);
       current = undefined;
     },
-    close: () => closed.abort(),
+    close: firehose.close,
   };
-}
-
-interface DeliveryFailure {
-  readonly code: string;
-  readonly message: string;
-  /** Firehose does not send it again. */
-  readonly isFinal: boolean;
-}
-
-/** "The response must be 200 with the id of the request, and a timestamp"; anything else is an error. */
-function failureOf(status: number, text: string, id: string): DeliveryFailure | undefined {
-  let answer: { requestId?: unknown; timestamp?: unknown; errorMessage?: unknown } = {};
-  try {
-    answer = JSON.parse(text) ?? {};
-  } catch {
-    // The message says the status.
-  }
-  const isAnswer = answer.requestId === id && typeof answer.timestamp === "number";
-  if (status === 200 && isAnswer) return undefined;
-  const said = typeof answer.errorMessage === "string" ? `: ${answer.errorMessage}` : "";
-  const code = isAnswer ? "HttpEndpoint.DestinationException" : "HttpEndpoint.InvalidResponseFromDestination";
-  return { code, message: `the endpoint answered ${status}${said}`, isFinal: status === 413 };
 }

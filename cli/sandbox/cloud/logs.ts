@@ -38,8 +38,8 @@ export function openLogs(world: World, region: string) {
   const groups = world.collection<LogGroup>("logs", region, "groups");
   /** When something was last written, by stream, by group; of the groups that were asked for it. */
   const lastEvents = new Map<string, { readonly times: Map<string, number>; readonly read: Promise<void> }>();
-  const followers = new Set<(group: string, event: LogEvent) => void>();
   const streams = openLogStreams(world, region);
+  const followers = new Set<(group: string, event: LogEvent) => void>([streams.onEvent]);
   let lastId = 0;
   const settings = { scannedEvents: world.options.runsByClock ? SCANNED_EVENTS_BY_CLOCK : SCANNED_EVENTS };
 
@@ -79,7 +79,6 @@ export function openLogs(world: World, region: string) {
     for (const event of added) {
       lastEvents.get(groupName)?.times.set(stream, event.timestamp);
       for (const follow of followers) follow(groupName, event);
-      streams.onEvent(groupName, event);
     }
   };
 
@@ -154,9 +153,7 @@ export function openLogs(world: World, region: string) {
       const { tags } = groupNamed(input.resourceArn);
       for (const [key, value] of Object.entries(input.tags ?? {})) tags.set(key, value);
     },
-    ListTagsForResource: (input: { resourceArn?: string }) => ({
-      tags: Object.fromEntries(groupNamed(input.resourceArn).tags),
-    }),
+    ListTagsForResource: tagsOfGroup(groupNamed),
     CreateLogStream(input: CreateLogStreamCommandInput) {
       const group = groupNamed(input.logGroupName);
       const name = input.logStreamName ?? "";
@@ -262,6 +259,10 @@ export function openLogs(world: World, region: string) {
   };
   return { operations, groups, append, settings, streams, close: streams.close };
 }
+
+const tagsOfGroup = (groupNamed: (name: string | undefined) => LogGroup) => (input: { resourceArn?: string }) => ({
+  tags: Object.fromEntries(groupNamed(input.resourceArn).tags),
+});
 
 /** A page begins after the event at which the one before ended, whatever came meanwhile. */
 function tokenAfter(event: LogEvent): string {

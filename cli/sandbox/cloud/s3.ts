@@ -44,6 +44,9 @@ const BUCKET_NAME = /^(?!xn--|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]{1
 /** "ListObjectsV2 returns up to 1,000 objects." */
 const MAX_KEYS = 1000;
 
+const listed = (some: readonly Bucket[]) =>
+  some.map(({ name, createdAt }) => ({ Name: name, CreationDate: createdAt }));
+
 export function openS3(world: World) {
   const buckets = world.collection<Bucket>("s3", "", "buckets");
 
@@ -66,10 +69,8 @@ export function openS3(world: World) {
   });
 
   const operations = {
-    ListBuckets: (input: { Prefix?: string } = {}) => ({
-      Buckets: [...buckets.values()]
-        .filter(({ name }) => name.startsWith(input.Prefix ?? ""))
-        .map(({ name, createdAt }) => ({ Name: name, CreationDate: createdAt })),
+    ListBuckets: ({ Prefix = "" }: { Prefix?: string } = {}) => ({
+      Buckets: listed([...buckets.values()].filter(({ name }) => name.startsWith(Prefix))),
       Owner: { ID: "standin" },
     }),
     CreateBucket(input: CreateBucketCommandInput, call: OperationContext) {
@@ -195,10 +196,7 @@ export function openS3(world: World) {
       return { TagSet: tags.TagSet };
     },
   };
-  /** For what a service of this account writes. */
-  const keep = (Bucket: string, Key: string, Body: Buffer) => void operations.PutObject({ Bucket, Key, Body });
-
-  return { operations: withOwners(operations), buckets, keep };
+  return { operations: withOwners(operations), buckets };
 
   /** "If the account ID that you provide does not match the actual owner of the bucket, the request fails with 403." */
   function withOwners<All extends object>(all: All): All {

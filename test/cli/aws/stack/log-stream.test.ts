@@ -34,7 +34,7 @@ async function openDeployed(t: Test, logs: object) {
     t.notMatch(outcome.stdout + outcome.stderr, /lgs_/, "no token in any output");
     return outcome;
   };
-  const found = async (query: string) => {
+  const eventsOf = async (query: string) => {
     const { json } = await service.call("search", { project_id: "hello", ...RANGE, query });
     return (json.events ?? []) as { id: string; message: string; fields: Record<string, unknown> }[];
   };
@@ -43,7 +43,7 @@ async function openDeployed(t: Test, logs: object) {
     service,
     app,
     run,
-    found,
+    eventsOf,
     configure: (changed: object) => app.write(text(changed)),
     tokens: async () =>
       (await service.call("get_tokens")).json.tokens.filter((one: { project_id: string }) => one.project_id !== ""),
@@ -52,13 +52,13 @@ async function openDeployed(t: Test, logs: object) {
     /** Asks the app once, and waits until that is in the service. */
     arrived: async (url: string, path: string) => {
       await askEndpoint(aws, `${url}${path}`);
-      await until(`the entry of ${path}`, async () => (await found(`path = /${path} and status = 200`)).length > 0);
+      await until(`the entry of ${path}`, async () => (await eventsOf(`path = /${path} and status = 200`)).length > 0);
     },
   };
 }
 
 t.test("the first deploy makes a stream, which delivers every line and nothing twice", async (t) => {
-  const { aws, run, service, tokens, found, arrived, stream, bucket, app } = await openDeployed(t, {
+  const { aws, run, service, tokens, eventsOf, arrived, stream, bucket, app } = await openDeployed(t, {
     delivery: "firehose",
   });
   const person = await signedIn(t, service);
@@ -69,10 +69,10 @@ t.test("the first deploy makes a stream, which delivers every line and nothing t
   ]);
   const url = deployed.stdout.trim();
   await arrived(url, "a");
-  const [entry] = await found("path = /a and status = 200");
+  const [entry] = await eventsOf("path = /a and status = 200");
   t.match(entry, { fields: { stage: "staging", log_group: "/aws/lambda/hello" } });
   t.ok(isEntryId(entry!.id), "by the id that is on stdout");
-  t.ok((await found("message = START*")).length > 0, "the platform's own lines, too");
+  t.ok((await eventsOf("message = START*")).length > 0, "the platform's own lines, too");
   const lambda = new Lambda(aws.client);
   const { Environment } = await lambda.getFunctionConfiguration({ FunctionName: "hello", Qualifier: "staging" });
   t.same([Environment?.Variables?.TOOL_LOGS_URL, Environment?.Variables?.TOOL_LOGS_TOKEN], [undefined, undefined]);
