@@ -119,7 +119,7 @@ t.test("what npm start shows is found in its log service", { skip }, async (t) =
   t.notOk(existsSync(join(folder, ".local/state/tool/sandbox/logs.json")), "the sandbox is told");
 });
 
-/** What is typed into the second terminal below `In a minute`, and what is printed there. */
+/** The lines typed into the second terminal below `In a minute`, and those printed there. */
 function readmeBlocks(): { readonly typed: string; readonly printed: string } {
   const section = readFileSync(join(root, "README.md"), "utf8").split("\n## ")[1]!;
   const blocks = (kind: string) =>

@@ -62,11 +62,16 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
     response(30, "/c", "pr-7"),
     response(20, "/c", "production"),
   ];
-  await service.call("add_events", { project_id: "my_shop", events: events.map((one, id) => ({ id: `${id}`, ...one })) });
+  await service.call("add_events", {
+    project_id: "my_shop",
+    events: events.map((one, id) => ({ id: `${id}`, ...one })),
+  });
   const cloud = response(10, "/cloud", "production");
   aws.state
     .service("logs")
-    .append("/aws/lambda/my-shop", "2025/06/30/[3]aaaa", [{ timestamp: Date.now() - 600_000, message: JSON.stringify(cloud) }]);
+    .append("/aws/lambda/my-shop", "2025/06/30/[3]aaaa", [
+      { timestamp: Date.now() - 600_000, message: JSON.stringify(cloud) },
+    ]);
   const env = { ...aws.env, ...signedIn(t, url, service.owner) };
   const cwd = t.testdir({
     ...configOf(url),
@@ -79,7 +84,10 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
 
   const rows: [argv: string[], paths: string[]][] = [
     [[], ["/a", "/b", "/c", "/c"]],
-    [["-S", "45m", "--until", "25m"], ["/b", "/c"]],
+    [
+      ["-S", "45m", "--until", "25m"],
+      ["/b", "/c"],
+    ],
     [["-n", "1"], ["/c"]],
     [["production"], ["/a", "/c"]],
     [["status >= 500"], ["/b"]],
@@ -92,7 +100,10 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   t.equal((await logs("--format", "csv", "| count by path | sort path | limit 1")).stdout, "path,count\r\n/a,1\r\n");
   const following = spawnTool(["logs", "-f", "--live", "-S", "1h", "-n", "5"], { cwd, env });
   await until("the past", () => following.stdout().includes("/a"));
-  await service.call("add_events", { project_id: "my_shop", events: [{ id: "new", ...response(0, "/new", "staging") }] });
+  await service.call("add_events", {
+    project_id: "my_shop",
+    events: [{ id: "new", ...response(0, "/new", "staging") }],
+  });
   t.equal((await following.ended).code, 0);
   t.same(pathsOf(following.stdout()).at(-1), "/new");
 
