@@ -132,7 +132,7 @@ const shape = (text: string) =>
   text
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "TIME")
     .replace(/\b\d+(?:\.\d+)?m?s\b/g, "DURATION")
-    .replace(/(?:logs\.localhost|127\.0\.0\.1):\d+/g, "HOST");
+    .replace(/(?:tool\.localhost|127\.0\.0\.1):\d+/g, "HOST");
 
 /** The project with everything that is installed and built, and links instead of copies of packages. */
 function copyProject(folder: string): void {
