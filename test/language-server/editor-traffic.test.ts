@@ -156,8 +156,8 @@ t.test("loops, in a lens of their own", async (t) => {
   t.strictSame(
     ofLoops(developmentTraffic(lines, NOW)).map(([line, title]) => [line, title]),
     [
-      [3, "2 loops in development"],
-      [4, "1 loop in development"],
+      [3, "2 loops"],
+      [4, "1 loop"],
     ],
   );
 });
