@@ -20,7 +20,7 @@ interface Step {
 const MAX_STEPS = 20;
 /** A client follows a redirect at once; whoever comes back later types or clicks. */
 const STEP_MS = 10_000;
-/** Of all clients together, the newest: about 200 bytes each. */
+/** The newest steps of all clients together: about 200 bytes each. */
 const MAX_KEPT = 1_000;
 
 /**

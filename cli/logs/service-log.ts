@@ -309,7 +309,8 @@ async function openTail(
 
 function inputError({ address }: ServiceQuestion, error: unknown): InputError {
   const { url, remedy, otherwise } = address;
-  const hints = (hint: string | undefined) => [hint, otherwise].filter((one) => one !== undefined).join("\n") || undefined;
+  const hints = (hint: string | undefined) =>
+    [hint, otherwise].filter((one) => one !== undefined).join("\n") || undefined;
   if (error instanceof RpcFailure) {
     return new InputError(url, error.message, hints(error.type === "unauthorized" ? remedy : undefined), error);
   }

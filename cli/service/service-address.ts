@@ -11,7 +11,7 @@ export interface ServiceAddress {
   readonly project: string;
   /** The team whose project it is; undefined if only the service knows. */
   readonly team: string | undefined;
-  /** What else may be done if the service does not answer, or refuses. */
+  /** Another way, for the advice if the service does not answer, or refuses. */
   readonly otherwise?: string;
 }
 

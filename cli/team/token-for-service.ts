@@ -62,7 +62,8 @@ export function tokenForService(
 
 /** TOOL_LOGS_TOKEN is set, and goes to another origin. */
 function remedyOfOther({ origin, ofOwn }: { readonly origin: string; readonly ofOwn: string }): string {
-  if (ofOwn === "") return `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: no token goes to an address of a file alone`;
+  if (ofOwn === "")
+    return `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: no token goes to an address of a file alone`;
   return URL.canParse(ofOwn)
     ? `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is for ${new URL(ofOwn).origin}`
     : `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is no address`;

@@ -198,8 +198,9 @@ export function hitsText(rule: RuleTraffic | undefined, { traffic, nowMs }: Traf
 /** How often a rule led clients in a circle, in words; undefined if it did not. */
 export function loopsText(rule: RuleTraffic | undefined, { traffic }: TrafficNow): string | undefined {
   if (rule === undefined || rule.loops === 0) return undefined;
-  const period = traffic.source === "development" ? "development" : counted(traffic.days, "day");
-  return `${counted(rule.loops, "loop")} in ${period}`;
+  const loops = counted(rule.loops, "loop");
+  // The hits beside it are said to be of the development log.
+  return traffic.source === "development" ? loops : `${loops} in ${counted(traffic.days, "day")}`;
 }
 
 /** The version of a stage, at its address if it has one, and how it does, in words; undefined if nothing is known of it. */

@@ -47,7 +47,12 @@ const entryOf = ({ ago, pattern, loop, status = 301, stage = "production", versi
   timestamp: new Date(NOW - ago).toISOString(),
   level: "info",
   message: "response",
-  fields: { status, stage, version, ...(pattern !== undefined && { rule: { kind: "redirect", pattern, ...(loop && { loop }) } }) },
+  fields: {
+    status,
+    stage,
+    version,
+    ...(pattern !== undefined && { rule: { kind: "redirect", pattern, ...(loop && { loop }) } }),
+  },
 });
 
 /** The table that the stages of a query give of the entries, as a log service answers it. */
@@ -151,8 +156,8 @@ t.test("loops, in a lens of their own", async (t) => {
   t.strictSame(
     ofLoops(developmentTraffic(lines, NOW)).map(([line, title]) => [line, title]),
     [
-      [3, "2 loops in development"],
-      [4, "1 loop in development"],
+      [3, "2 loops"],
+      [4, "1 loop"],
     ],
   );
 });
@@ -310,7 +315,14 @@ async function startService(t: Test, rules: number) {
         : query === RULES_QUERY
           ? table(
               "time,rule.kind,rule.pattern,hits,loops,last",
-              Array.from({ length: rules }, (_, i) => [time(0), "redirect", `/r${i}`, 4, i === 0 ? 3 : 0, time(7_200_000)]),
+              Array.from({ length: rules }, (_, i) => [
+                time(0),
+                "redirect",
+                `/r${i}`,
+                4,
+                i === 0 ? 3 : 0,
+                time(7_200_000),
+              ]),
             )
           : table("stage,version,status,requests,first,last", [["production", "7", 200, 9, time(40 * DAY), time(0)]]);
     response.writeHead(200, { "content-type": "application/json" });

@@ -163,6 +163,7 @@ export const COMMANDS = {
   logs: [
     "test/cli/logs/logs.test.ts",
     "test/cli/logs/logs-pipes.test.ts",
+    "test/cli/logs/configured-service.test.ts",
     "test/cli/logs/scan.test.ts",
     "test/cli/aws/cloud-logs.test.ts",
   ],

@@ -101,7 +101,13 @@ t.test("a redirect that leads a client back is a loop, once", async (t) => {
   const rows: [paths: string[], loops: (true | undefined)[]][] = [
     // The app sends it back.
     [
-      ["/login", "/home?status=302&header=location:/login", "/login?x", "/home?status=302&header=location:/login", "/login"],
+      [
+        "/login",
+        "/home?status=302&header=location:/login",
+        "/login?x",
+        "/home?status=302&header=location:/login",
+        "/login",
+      ],
       [undefined, undefined, true, undefined, undefined],
     ],
     [
@@ -120,14 +126,14 @@ t.test("a redirect that leads a client back is a loop, once", async (t) => {
     ],
   ];
   for (const [paths, loops] of rows) {
-    const found: unknown[] = [];
+    const marks: unknown[] = [];
     for (const path of paths) {
       const id = `l${server.entries.length}`;
       await ask(server.port, { path, headers: { "X-Request-Id": id } });
       const entry = await server.entry(({ message, fields }) => message === "response" && fields.id === id);
-      found.push((entry.fields.rule as { loop?: true } | undefined)?.loop);
+      marks.push((entry.fields.rule as { loop?: true } | undefined)?.loop);
     }
-    t.same(found, loops, paths.join(" "));
+    t.same(marks, loops, paths.join(" "));
   }
 });
 
@@ -142,7 +148,11 @@ t.test("the trail of redirects", (t) => {
     ["over https", [step("/a", "https://example.com/a"), step("/a", "https://example.com/a")], true],
     [
       "by way of another host of the app",
-      [step("/a", "http://www.example.com/a"), step("/a", "//example.com/a", { host: "www.example.com" }), step("/a", "/b")],
+      [
+        step("/a", "http://www.example.com/a"),
+        step("/a", "//example.com/a", { host: "www.example.com" }),
+        step("/a", "/b"),
+      ],
       true,
     ],
     ["the path of another host", [step("/a", "http://www.example.com/a"), step("/a", "/b")], false],

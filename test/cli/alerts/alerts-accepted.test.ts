@@ -1,8 +1,8 @@
 // The `logs` that tool validate accepts, held against what the service accepts: of both, the same is wrong.
 import fc from "fast-check";
 import t, { type Test } from "tap";
-import { asConfig } from "../../../cli/alerts/as-config.ts";
 import { parseDuration } from "../../../grammar/units/duration.ts";
+import { asConfig } from "../../../schema/as-config.ts";
 import { checkConfig } from "../../../schema/index.ts";
 import { MEMBERS } from "../../../schema/notification-members.ts";
 import type { NotificationInput } from "../../../schema/rpc.generated.ts";

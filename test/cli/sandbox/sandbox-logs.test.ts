@@ -32,10 +32,32 @@ t.test("a deploy joins the log service that runs here, and says where to look", 
   };
   await until("the app's entries", async () => (await seen()).some(({ message }) => message === "hello"));
   t.ok((await seen()).every(({ fields }) => fields.stage === "staging"));
+
+  await service.call("add_events", {
+    project_id: "my_app",
+    events: [
+      {
+        id: "d",
+        timestamp: new Date().toISOString(),
+        level: "info",
+        message: "hello",
+        fields: { stage: "development" },
+      },
+    ],
+  });
+  const reading = `reading the log of my-app in ${new URL(url).host}, project my_app\n`;
+  const asked = await sandbox.tool(directory, "logs", "message = hello");
+  t.match(asked, { code: 0, stderr: reading });
+  t.notMatch(asked.stdout, "development", "the log of tool start is another");
+  const counted = await sandbox.tool(directory, "logs", "message = hello | count by stage");
+  t.match(counted.stdout, /^\{"stage":"staging","count":\d+\}\n$/);
+  const ofPlatform = await sandbox.tool(directory, "logs", "--cloud", "message = hello");
+  t.match(ofPlatform, { code: 0, stderr: "reading the log of my-app in the sandbox\n" });
   folder.removeLogService("http://127.0.0.1:1");
   t.ok(folder.logService(), "that of another service is not removed");
   folder.removeLogService(url);
   t.equal(folder.logsOf("my-app", "staging"), undefined);
+  t.match((await sandbox.tool(directory, "logs")).stderr, "in the sandbox\n", "its own log is read without a service");
 });
 
 t.test("a stream of Firehose delivers to the service that runs here", slow(), async (t) => {
