@@ -105,7 +105,7 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
   }
 }
 
-/** What a header can hold. */
+/** Characters that a header can hold. */
 const IS_TOKEN = /^[\x21-\x7e]+$/;
 
 const failed = (reason: string): Outcome => ({ kind: "failed", reason });

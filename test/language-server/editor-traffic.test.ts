@@ -342,10 +342,10 @@ t.test("the command asks the service of a file, by a credential of its very orig
 t.test("a service of a file that answers anything, or nothing", async (t) => {
   let answer: string | undefined;
   let status = 200;
-  let asked = 0;
+  let requests = 0;
   const server = createServer((request, response) => {
     request.resume();
-    asked++;
+    requests++;
     if (answer !== undefined) response.writeHead(status, { "content-type": "application/json" }).end(answer);
   });
   await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
@@ -368,13 +368,13 @@ t.test("a service of a file that answers anything, or nothing", async (t) => {
   t.match(stderr, /^the traffic is not known: .*gone/);
   t.notMatch(stderr, "\u001b", "nothing that a terminal obeys");
 
-  [answer, asked] = [undefined, 0];
+  [answer, requests] = [undefined, 0];
   const clock = new TestClock();
   const context = { io: { env, clock, nowMs: () => clock.nowMs() } } as unknown as Context;
   const { signal } = new AbortController();
   const silent = serviceTraffic(context, { service, project: "shop" }, { days: 30, signal });
   const given = t.rejects(silent, { name: "TimeoutError" });
-  await until("it is asked", () => asked === 3);
+  await until("it is asked", () => requests === 3);
   await clock.advance(45_000);
   await given;
 });
