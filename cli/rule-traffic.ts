@@ -43,8 +43,10 @@ export async function serviceTraffic(
   const nowMs = context.io.nowMs();
   const period = { start: new Date(nowMs - days * DAY_MS).toISOString(), stop: new Date(nowMs).toISOString() };
   const input = { project_id: project, ...period };
+  const noService = () => new Error(`${service} does not answer as a log service`);
   const aggregate = async (query: string, stop: AbortSignal) => {
     const answer = await client.call("aggregate", { ...input, query }, { signal: stop });
+    if (!isTable(answer)) throw noService();
     // A part says nothing about the rest.
     if (answer.truncated) throw new Error("there are more rules than the log service answers");
     return answer;
@@ -61,9 +63,7 @@ export async function serviceTraffic(
   // As logservice/address/page.ts has it; a test compares them.
   const path = `/t/${encodeURIComponent(team ?? "")}/p/${encodeURIComponent(project)}/events`;
   const page = team === undefined ? undefined : `${new URL(service).origin}${path}`;
-  if (!isTable(rules) || !isTable(stages) || !Array.isArray(discovered?.fields)) {
-    throw new Error(`${service} does not answer as a log service`);
-  }
+  if (!Array.isArray(discovered?.fields)) throw noService();
   return trafficIn({ rules, stages, fields: discovered.fields }, { days, nowMs, page });
 }
 
