@@ -19,7 +19,7 @@ export async function bundleSdk(outdir, root) {
     imported.set(specifier, name);
   }
   imported.set("@aws-sdk/credential-providers", "fromNodeProviderChain");
-  // Of the module in which the clients keep the files that they have read.
+  // The clients keep the files that they have read in its module.
   imported.set("@smithy/core/config", "externalDataInterceptor");
   rmSync(outdir, { recursive: true, force: true });
   await buildWithShared({

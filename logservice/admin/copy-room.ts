@@ -13,7 +13,7 @@ export interface CopyRoomOptions {
   readonly freeBytes?: ((folder: string) => Promise<number>) | undefined;
 }
 
-/** What a copy needs at least, to be compared and said. */
+/** The room that a copy needs at least, to be compared and said. */
 export interface CopyRoom {
   /** Throws an OperatorError if that is clearly not there. */
   require(folder: string, options: CopyRoomOptions): Promise<void>;
@@ -24,7 +24,7 @@ export interface CopyRoom {
 /** `to` is the folder as people wrote it. */
 export async function copyRoom(from: string, to: string): Promise<CopyRoom> {
   const records = await unlessGone(stat(join(from, RECORDS_FILE)));
-  // What cannot be read here is named by the copy.
+  // The copy names files that cannot be read.
   const events = await leastCopyBytes(join(from, EVENTS_FOLDER)).catch(() => 0);
   const needed = events + (records?.size ?? 0);
   const hint = "make room there, or name a folder on another disk";

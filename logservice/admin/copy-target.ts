@@ -92,7 +92,7 @@ const TAKEN = /^(EEXIST|ENOTEMPTY|ENOTDIR)$/;
 
 const TAKEN_HINT = "name a folder that does not exist yet, or remove this one";
 
-/** What is in a data directory may be newer than the copy: nobody is told to remove that. */
+/** A data directory may hold what is newer than the copy: nobody is told to remove it. */
 const taken = (path: string, place: string) =>
   new OperatorError(`${path} already exists`, {
     hint: hasRecords(place) ? "name a folder that does not exist yet, or move this one aside" : TAKEN_HINT,

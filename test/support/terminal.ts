@@ -8,7 +8,7 @@ interface Test {
 }
 
 type TerminalOptions = Pick<SpawnOptions, "cwd" | "env"> & {
-  /** What a shell does on this terminal after the command. */
+  /** Commands of a shell on this terminal after the command. */
   readonly afterwards?: string;
 };
 

@@ -119,9 +119,9 @@ t.test("profiles are read in UTF-16", async (t) => {
   }
 
   // The SDK, too, in the command.
-  const asked: string[] = [];
+  const callers: string[] = [];
   const cloud = createServer(({ headers }, response) => {
-    asked.push(
+    callers.push(
       /Credential=([^/]+)\/\d+\/([^/]+)/
         .exec(headers.authorization ?? "")
         ?.slice(1)
@@ -140,7 +140,7 @@ t.test("profiles are read in UTF-16", async (t) => {
   });
   const TOOL_AWS_ENDPOINT = `http://127.0.0.1:${(cloud.address() as AddressInfo).port}`;
   await tool(["deploys"], { cwd, env: { HOME: cwd, TOOL_AWS_ENDPOINT } });
-  t.same([...new Set(asked)], ["AKIA16 eu-west-3"]);
+  t.same([...new Set(callers)], ["AKIA16 eu-west-3"]);
 });
 
 t.test("profiles that cannot be read are named where they are missed", async (t) => {

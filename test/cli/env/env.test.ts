@@ -505,7 +505,7 @@ t.test(
       process.kill(running()!, signal);
       const { text } = await within(`the end after ${signal}`, terminal.ended, terminal.text);
       t.match(text, /interrupted: nothing was set\r?\nended with 130\r?\n/, signal);
-      t.match(text, /\sicanon\s[^]*\secho\s/, `${signal}: lines and echo are on`);
+      t.match(text, /\sicanon\s[\s\S]*\secho\s/, `${signal}: lines and echo are on`);
     }
     // A pipe holds 64 KiB: the last byte is written when the command has begun to read, and it waits for another one.
     const script = [
