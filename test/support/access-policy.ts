@@ -63,7 +63,7 @@ export function notAllowedOnStack(
   const needs = [...resources].flatMap(({ type, physicalId }) =>
     (HANDLERS[type] ?? [`unknown:${type}`]).map((action): Need => {
       // On a role that is not the resource itself.
-      const isOther = action === "iam:PassRole" || action === "iam:CreateServiceLinkedRole";
+      const isOther = action.startsWith("iam:") && type !== "AWS::IAM::Role";
       return [action, isOther ? undefined : ARNS[type]?.(physicalId, at)];
     }),
   );

@@ -5,7 +5,9 @@ import { failureBuckets, TAGS } from "../names.ts";
 export async function failureBucketsOf(cloud: Cloud, app: string, signal: AbortSignal): Promise<string[]> {
   const s3 = await cloud.s3();
   const [Prefix = ""] = failureBuckets(app).split("*");
-  const { Buckets = [] } = await s3.listBuckets({ Prefix }, { abortSignal: signal });
+  // The same app may be in another region, with a bucket of its own.
+  const wanted = { Prefix, BucketRegion: cloud.region };
+  const { Buckets = [] } = await s3.listBuckets(wanted, { abortSignal: signal });
   const ours: string[] = [];
   for (const { Name: Bucket = "" } of Buckets) {
     // A longer name is cut, so that another app may have the same beginning.

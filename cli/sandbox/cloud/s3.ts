@@ -6,6 +6,7 @@ import type {
   DeleteObjectsCommandInput,
   GetObjectCommandInput,
   HeadBucketCommandInput,
+  ListBucketsCommandInput,
   ListObjectsV2CommandInput,
   PutBucketAccelerateConfigurationCommandInput,
   PutBucketLifecycleConfigurationCommandInput,
@@ -44,8 +45,10 @@ const BUCKET_NAME = /^(?!xn--|\d+\.\d+\.\d+\.\d+$)(?!.*\.\.)[a-z0-9][a-z0-9.-]{1
 /** "ListObjectsV2 returns up to 1,000 objects." */
 const MAX_KEYS = 1000;
 
-const listed = (some: readonly Bucket[]) =>
-  some.map(({ name, createdAt }) => ({ Name: name, CreationDate: createdAt }));
+const listed = (some: readonly Bucket[], { Prefix = "", BucketRegion }: ListBucketsCommandInput) =>
+  some
+    .filter(({ name, region }) => name.startsWith(Prefix) && region === (BucketRegion ?? region))
+    .map(({ name, createdAt }) => ({ Name: name, CreationDate: createdAt }));
 
 export function openS3(world: World) {
   const buckets = world.collection<Bucket>("s3", "", "buckets");
@@ -69,8 +72,8 @@ export function openS3(world: World) {
   });
 
   const operations = {
-    ListBuckets: ({ Prefix = "" }: { Prefix?: string } = {}) => ({
-      Buckets: listed([...buckets.values()].filter(({ name }) => name.startsWith(Prefix))),
+    ListBuckets: (input: ListBucketsCommandInput = {}) => ({
+      Buckets: listed([...buckets.values()], input),
       Owner: { ID: "standin" },
     }),
     CreateBucket(input: CreateBucketCommandInput, call: OperationContext) {

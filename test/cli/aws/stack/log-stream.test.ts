@@ -241,7 +241,16 @@ t.test("an apply makes the log before its subscription, and changes what tool.js
   await apply(moved, "lgs_2");
   t.match(stream()?.destination, { url: "https://logs.example.org/integrations/cloudwatch", accessKey: "lgs_2" });
 
+  const s3 = aws.state.service("s3");
+  const elsewhere = {
+    ...bucket()!,
+    name: "app-logfailures-of-another-region",
+    region: "us-east-1",
+    objects: new Map(),
+  };
+  s3.buckets.set(elsewhere.name, elsewhere);
   const { removed, left } = await remove();
+  t.ok(s3.buckets.delete(elsewhere.name), "the bucket of the same app in another region stays");
   t.match(
     removed.map(({ kind }) => kind),
     ["stack", "bucket"],
