@@ -46,9 +46,9 @@ t.test("a deploy joins the log service that runs here, and says where to look", 
     ],
   });
   const reading = `reading the log of my-app in ${new URL(url).host}, project my_app\n`;
-  const asked = await sandbox.tool(directory, "logs", "message = hello");
-  t.match(asked, { code: 0, stderr: reading });
-  t.notMatch(asked.stdout, "development", "the log of tool start is another");
+  const searched = await sandbox.tool(directory, "logs", "message = hello");
+  t.match(searched, { code: 0, stderr: reading });
+  t.notMatch(searched.stdout, "development", "the log of tool start is another");
   const counted = await sandbox.tool(directory, "logs", "message = hello | count by stage");
   t.match(counted.stdout, /^\{"stage":"staging","count":\d+\}\n$/);
   const ofPlatform = await sandbox.tool(directory, "logs", "--cloud", "message = hello");
