@@ -1,7 +1,7 @@
 // Requests over instances that are real processes of the runtime, killed, stopped, continued and throttled, and a real service that
 // is killed twice and started again over the same data: entries are counted by their ids. DELIVERY_REQUESTS requests (1,000)
 // over DELIVERY_INSTANCES instances (12), the service away for DELIVERY_AWAY_MS each time (4,000), drawn by DELIVERY_SEED;
-// `npm run count:delivery` makes 100,000 over 50, away for 30 s.
+// `npm run count:delivery` makes 100,000 over 50, away for 30 s. DELIVERY_CLOUDWATCH=true,false counts them without CloudWatch, too.
 import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -17,7 +17,7 @@ const REQUESTS = Number(process.env.DELIVERY_REQUESTS ?? 1_000);
 const INSTANCES = Number(process.env.DELIVERY_INSTANCES ?? 12);
 const AWAY_MS = Number(process.env.DELIVERY_AWAY_MS ?? 4_000);
 const SEED = Number(process.env.DELIVERY_SEED ?? 7);
-const WAYS = (process.env.DELIVERY_CLOUDWATCH ?? "true,false").split(",").map((text) => text === "true");
+const WAYS = (process.env.DELIVERY_CLOUDWATCH ?? "true").split(",").map((text) => text === "true");
 /** Requests at once. */
 const CLIENTS = Math.min(8, INSTANCES - 2);
 const KILLS = Math.max(0.002, 12 / REQUESTS);
