@@ -117,7 +117,9 @@ async function replay(
   const nowMs = context.io.nowMs();
   const isFile = options.file.length > 0;
   const range: ReplayRange =
-    source.sinceMs === undefined || isFile ? "entries" : { startMs: source.sinceMs, stopMs: Math.min(untilMs ?? nowMs, nowMs - LATENESS_MS) };
+    source.sinceMs === undefined || isFile
+      ? "entries"
+      : { startMs: source.sinceMs, stopMs: Math.min(untilMs ?? nowMs, nowMs - LATENESS_MS) };
   const previews = [];
   for (const { name, alert, of } of replays) {
     previews.push({ name, alert, preview: await previewOf(context, { name, of }, range, signal) });

@@ -1,5 +1,5 @@
-import type { Clock } from "../../grammar/units/clock.ts";
 import { isEntryId } from "../../grammar/entry-id.ts";
+import type { Clock } from "../../grammar/units/clock.ts";
 import type { NewEvent } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
 import { addLateMinutes, GATHER_MS, MOST_LATE_MS } from "./late-minutes.ts";

@@ -313,11 +313,12 @@ export class Evaluator {
     const whole = { first: around[0]!.first, last: around.at(-1)!.last };
     const numbers = new Set(late.slots);
     const ranges: LateSlots[] = [];
+    const { signal } = this.#closing;
     const untilMs = clock.monotonicMs() + EVALUATION_MS;
     for (const range of isPlain ? [whole] : around) {
       // All of them have the time of one: teams take turns.
       if (clock.monotonicMs() > untilMs) break;
-      const outcomes = await this.#readings.read(alert, read, range, this.#closing.signal, late.seen);
+      const outcomes = await this.#readings.read(alert, read, { ...range, lateSeen: late.seen }, signal);
       this.#counts.late += outcomes.length;
       const slots = slotsOf(outcomes, range.first, interval);
       ranges.push({ slots, late: numbers, isUpToNow: range.last === bounds.last });
@@ -326,7 +327,7 @@ export class Evaluator {
     const since = new Date(slotStartMs(whole.first, interval)).toISOString();
     const episodes = await episodesSince(records.db, alert.id, since);
     const rule = ruleOf(alert, read.value.isCount);
-    const { state: after, transitions } = reconsider(rule, before, ranges, episodes, newEpisodeId);
+    const { state: after, transitions } = reconsider(rule, before, { ranges, episodes }, newEpisodeId);
     const { samples } = await this.#samples(alert, read.value, transitions);
     return { ...found, after, transitions, samples };
   }

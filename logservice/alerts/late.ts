@@ -37,8 +37,7 @@ export interface LateSlots {
 export function reconsider(
   rule: Rule,
   before: EvaluationState,
-  ranges: readonly LateSlots[],
-  episodes: readonly StoredEpisode[],
+  { ranges, episodes }: { readonly ranges: readonly LateSlots[]; readonly episodes: readonly StoredEpisode[] },
   newId: () => string,
 ): AlertStep {
   const groups = new Map<string, GroupState>(before.groups);

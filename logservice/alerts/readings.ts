@@ -33,11 +33,10 @@ export class Readings {
   async read(
     { events_key, query: text, interval }: Pick<AlertRow, "query" | "interval"> & { readonly events_key: string },
     read: ReadAlertQuery,
-    slots: Slots,
+    slots: Slots & { readonly lateSeen?: number },
     signal: AbortSignal,
-    lateSeen = 0,
   ): Promise<readonly SlotOutcome[]> {
-    const { first, last } = slots;
+    const { first, last, lateSeen = 0 } = slots;
     // It was valid when the alert was written, by the language of that time.
     if (!read.ok) return repeated(read, slots);
     const key = JSON.stringify([events_key, interval, first, last, text, lateSeen]);

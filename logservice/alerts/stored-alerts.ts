@@ -51,7 +51,17 @@ export async function addAlert(
   const next_slot = firstSlotFrom(Date.parse(now), row.interval);
   await db
     .insertInto("alerts")
-    .values({ ...row, ...NEW, next_slot, first_slot: next_slot, late_seen: 0, team_id, id, created_at: now, updated_at: now })
+    .values({
+      ...row,
+      ...NEW,
+      next_slot,
+      first_slot: next_slot,
+      late_seen: 0,
+      team_id,
+      id,
+      created_at: now,
+      updated_at: now,
+    })
     .execute();
   const lateness = await latenessOf(db, { team_id, id: row.project_id });
   return { id, first_evaluated_at: timeOf(evaluatedAtMs({ id, interval: row.interval, lateness }, next_slot)) };

@@ -141,10 +141,10 @@ t.test("groups, and those that are triggered meanwhile", async (t) => {
   await run(world, evaluator, at(7));
   await run(world, evaluator, at(8));
   const lines = await world.deliveryLines();
-  t.same(lines.filter((line) => line.includes("/then")), [
-    'triggered path="/then" 12:03 3 its events came late',
-    'resolved path="/then" 12:04 0',
-  ]);
+  t.same(
+    lines.filter((line) => line.includes("/then")),
+    ['triggered path="/then" 12:03 3 its events came late', 'resolved path="/then" 12:04 0'],
+  );
   t.same(
     lines.filter((line) => line.includes("/now")),
     ['triggered path="/now" 12:07 3', 'resolved path="/now" 12:08 0'],
@@ -218,7 +218,7 @@ t.test("stages are run where they may decide something", async (t) => {
   world.clock.nowMs += 60_000;
   await evaluator.pass();
   await evaluator.pass();
-  // Of each the slot and the one after it, which are counted first; and the usual evaluation.
+  // The usual evaluation, and for each late slot: a count of it and the next one, then both.
   t.equal(reads.count - before, 1 + 2 * (1 + 2));
 });
 
@@ -341,7 +341,11 @@ t.test("two evaluators, and one that ends at any point", async (t) => {
   for (let minute = 0; minute < 6; minute += 2) await world.arrive(at(minute), 3, { fields: { path: `/${minute}` } });
   await first.close();
   // The service starts again: it does not remember what was noted.
-  const arrivals = new Arrivals({ ...world, clock: clockAt(() => world.clock.nowMs), failed: (message) => t.fail(message) });
+  const arrivals = new Arrivals({
+    ...world,
+    clock: clockAt(() => world.clock.nowMs),
+    failed: (message) => t.fail(message),
+  });
   await world.arrive(at(4) + 500, 3, { fields: { path: "/4" }, arrivals });
   const others = [world.evaluator(), world.evaluator()];
   for (let pass = 0; pass < 12; pass++) {
@@ -367,13 +371,17 @@ t.test("a team that sends late events all day long slows nobody", async (t) => {
   const place = await world.project(noisy, "noise");
   const { project_id, notification_id, events_key } = place;
   for (let n = 0; n < 8; n++) {
-    await world.add({ ...alertIn(project_id, notification_id), query: `error | where n != ${n} | count by path` }, noisy);
+    await world.add(
+      { ...alertIn(project_id, notification_id), query: `error | where n != ${n} | count by path` },
+      noisy,
+    );
   }
   const id = await world.add();
   const evaluator = world.evaluator();
   await run(world, evaluator, at(12));
   for (let minute = 12; minute < 16; minute++) {
-    for (let back = 2; back < 12; back++) await world.arrive(at(minute - back), 1, { fields: { path: "/" }, events_key });
+    for (let back = 2; back < 12; back++)
+      await world.arrive(at(minute - back), 1, { fields: { path: "/" }, events_key });
     await world.log(at(minute), 3);
     await run(world, evaluator, at(minute + 1));
     t.equal((await world.alert(id)).evaluated_at, new Date(at(minute + 1) + LATEST_MS).toISOString());

@@ -1,7 +1,7 @@
 // A log service that is slow, refuses, or is none at all: how often and how long a request waits for it, by the clock, and that nothing
 // is lost or doubled once it is well again. The real sender over real connections.
-import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type RequestListener, type ServerResponse } from "node:http";
 import { createServer as createSecureServer } from "node:https";
 import type { AddressInfo, Socket } from "node:net";
 import { join } from "node:path";
@@ -56,7 +56,11 @@ const FAULTS: Readonly<Record<string, Fault>> = {
     answer: (res) => void res.socket!.end(Buffer.from([0, 1, 2, 3, 255, 13, 10])),
     reason: /cannot be reached: HPE_INVALID/,
   },
-  "a certificate that nobody has signed": { answer: answerWith(200, TAKEN), isSecure: true, reason: /DEPTH_ZERO_SELF_SIGNED_CERT$/ },
+  "a certificate that nobody has signed": {
+    answer: answerWith(200, TAKEN),
+    isSecure: true,
+    reason: /DEPTH_ZERO_SELF_SIGNED_CERT$/,
+  },
   "a token that was revoked": {
     answer: answerWith(401, '{"type":"unauthorized","message":"the token is not known"}'),
     reason: /^401 the token is not known$/,
@@ -177,8 +181,9 @@ for (const [name, fault] of Object.entries(FAULTS)) {
   t.test(name, async (t) => {
     const world = await open(t, fault);
     const { clock, sender, write, written, notes, stored, attemptsAtS } = world;
-    let [waits, mostMs] = [0, 0];
+    let waits = 0;
     const early: number[] = [];
+    const longer: number[] = [];
     for (let second = 0; second < SECONDS; second++) {
       write("info", `r${second}`);
       const before = clock.monotonicMs();
@@ -188,29 +193,40 @@ for (const [name, fault] of Object.entries(FAULTS)) {
       });
       if (fault.isSilent) {
         // Nothing but the clock ends it.
-        await until("an answer, or an attempt without one", () => isAnswered || (isWaiting(clock) && world.haveArrived()));
+        await until(
+          "an answer, or an attempt without one",
+          () => isAnswered || (isWaiting(clock) && world.haveArrived()),
+        );
         if (!isAnswered) await clock.advance(249);
         if (isAnswered && clock.monotonicMs() > before) early.push(second);
         if (!isAnswered) await clock.advance(1);
       }
       await answered;
       const ms = clock.monotonicMs() - before;
-      mostMs = Math.max(mostMs, ms);
+      if (ms > 250) longer.push(second);
       if (ms > 0) waits++;
       await clock.advance(1_000 - ms);
     }
-    t.ok(mostMs <= 250, `${mostMs} ms at most`);
+    t.same(longer, [], "250 ms at most");
     t.same(early, [], "and no less, while no answer comes");
     if (!fault.isSilent) t.equal(waits, 0, "only silence takes time");
-    t.same(attemptsAtS.map(Math.floor).filter((second) => second < 32), (fault.attemptsAtS ?? DOUBLING).filter((second) => second < 32));
+    t.same(
+      attemptsAtS.map(Math.floor).filter((second) => second < 32),
+      (fault.attemptsAtS ?? DOUBLING).filter((second) => second < 32),
+    );
     // The pauses of an attempt without an answer are 1, 2, 4, 8 and 16 s.
-    if (fault.isSilent) t.ok(waits <= 5 * attemptsAtS.length, `${waits} of ${SECONDS} requests waited, one in each pause`);
+    if (fault.isSilent)
+      t.ok(waits <= 5 * attemptsAtS.length, `${waits} of ${SECONDS} requests waited, one in each pause`);
     if (fault.reason !== undefined) {
       t.equal(notes.length, 1, "said once");
       t.match(notes[0]!.replace(/^log service does not take entries: /, ""), fault.reason);
       t.equal(stored.size, 0);
     }
-    t.same([...world.paths].filter((path) => path !== "/ingest/shop"), [], "nobody goes elsewhere");
+    t.same(
+      [...world.paths].filter((path) => path !== "/ingest/shop"),
+      [],
+      "nobody goes elsewhere",
+    );
     const bytes = [...world.sockets].reduce((sum, socket) => sum + socket.bytesWritten, 0);
     t.ok(bytes < 64 * 1024 * 1024, `${bytes} bytes of answers were taken`);
 

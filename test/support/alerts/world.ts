@@ -159,7 +159,13 @@ export async function openWorld(
       if (batch.length > 0) await store.append(events_key, batch);
     },
     async arrive(atMs, count, options = {}) {
-      const { fields = {}, lateness, isOfRuntime = false, events_key: key = events_key, arrivals: by = arrivals } = options;
+      const {
+        fields = {},
+        lateness,
+        isOfRuntime = false,
+        events_key: key = events_key,
+        arrivals: by = arrivals,
+      } = options;
       const batch = Array.from({ length: count }, (_, i) => ({
         ...{ timestamp: new Date(atMs + i).toISOString(), level: "error", message: `m${i}`, fields },
         ...(isOfRuntime && { id: `0123456789abcdef-${++entries}` }),

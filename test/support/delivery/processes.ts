@@ -11,7 +11,7 @@ import { checkedConfig } from "../runtime.ts";
 import { bundle } from "../runtime-api/deployed.ts";
 
 /** The message of the entry that says how many others were dropped: the closing line. */
-const CLOSING = "entries did not reach the log service";
+export const CLOSING = "entries did not reach the log service";
 
 interface Test {
   teardown(handler: () => void): void;
