@@ -1,5 +1,5 @@
 // The scan at length: 40,000 pairs through the prefilter (`npm run fuzz:prefilter` runs 1,000,000), and ten queries against
-// jq on a log of SCAN_BYTES bytes (20 MB; `npm run scan:jq` takes 100 MB).
+// jq on a log of SCAN_BYTES bytes (35 MB; `npm run scan:jq` takes 100 MB).
 import { closeSync, mkdtempSync, openSync, rmSync, writeSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -12,7 +12,7 @@ import { comparePrefilter } from "../support/scan-fuzz.ts";
 
 const count = Number(process.env.FUZZ_COUNT ?? 40_000);
 const seed = Number(process.env.FUZZ_SEED ?? 2);
-const bytes = Number(process.env.SCAN_BYTES ?? 20e6);
+const bytes = Number(process.env.SCAN_BYTES ?? 35e6);
 
 t.test(`${count} pairs of a query and a line`, (t) => {
   const begin = performance.now();
