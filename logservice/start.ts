@@ -8,7 +8,7 @@ import { PublicAddress } from "./account/public-address.ts";
 import { SignInLimits } from "./account/sign-in-limits.ts";
 import type { SignUp } from "./account/sign-up.ts";
 import { unsentMails } from "./account/unsent-mails.ts";
-import { Arrivals } from "./alerts/arrivals.ts";
+import { EventArrivals } from "./alerts/arrivals.ts";
 import { Evaluator } from "./alerts/evaluator.ts";
 import { createApp } from "./app.ts";
 import { type BillingSettings, openBilling } from "./billing/billing.ts";
@@ -128,7 +128,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const evaluator = new Evaluator({ records, events, clock, deliveriesAdded: () => deliveries.kick(), failed });
   const account = { address, signUp, limits: new SignInLimits(clock), mails, oidc };
   const appends = new OpenAppends();
-  const arrivals = new Arrivals({ records, clock, failed });
+  const arrivals = new EventArrivals({ records, clock, failed });
   const notifies = {
     ...{ isMailing: settings.mailer !== undefined, isTexting: settings.sms !== undefined },
     allowsPrivate: settings.allowsPrivate,

@@ -14,11 +14,11 @@ export interface ArrivalsOptions {
 }
 
 /**
- * What alerts need to know of events that arrive: how late those of a project may be, and which of their minutes alerts have
+ * The facts about arriving events that alerts need: how late those of a project may be, and which of their minutes alerts have
  * counted already. It is written before a batch is answered: after a crash its sender sends it again, it counts once in
  * the store, and is noted here.
  */
-export class Arrivals {
+export class EventArrivals {
   readonly #options: ArrivalsOptions;
   /** By the key of a project's events. */
   readonly #lateness = new Map<string, Promise<SeenLateness>>();
@@ -51,7 +51,7 @@ export class Arrivals {
       return next;
     });
     this.#lateness.set(eventsKey, after);
-    // What could not be read or written is read again.
+    // Whatever could not be read or written is read again.
     after.catch(() => this.#lateness.get(eventsKey) === after && this.#lateness.delete(eventsKey));
     return after.then((seen) => seen.seconds);
   }

@@ -303,9 +303,9 @@ export class Evaluator {
     const { records, clock } = this.#options;
     const before = stateOf(alert, groups);
     const { next_slot: nextSlot, pace, interval } = alert;
-    const found = { alert, before, nextSlot, pace, lateSeen: late.seen };
+    const unchanged = { alert, before, nextSlot, pace, lateSeen: late.seen };
     const read = readAlertQuery(alert.query);
-    if (!read.ok) return { ...found, after: before, transitions: [], samples: new Map() };
+    if (!read.ok) return { ...unchanged, after: before, transitions: [], samples: new Map() };
     const bounds = { first: alert.first_slot, last: nextSlot - 1 };
     const around = rangesAround(late.slots, alert, bounds);
     // A count reads all of them at once.
@@ -329,7 +329,7 @@ export class Evaluator {
     const rule = ruleOf(alert, read.value.isCount);
     const { state: after, transitions } = reconsider(rule, before, { ranges, episodes }, newEpisodeId);
     const { samples } = await this.#samples(alert, read.value, transitions);
-    return { ...found, after, transitions, samples };
+    return { ...unchanged, after, transitions, samples };
   }
 
   async #samples(

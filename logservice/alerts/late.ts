@@ -63,11 +63,11 @@ export function reconsider(
 }
 
 /** Slots in a row that breach are more by now, where nothing is triggered. */
-function takeBreaches(groups: Map<string, GroupState>, found: EvaluationState["groups"]): void {
-  for (const [key, group] of found) {
-    const known = groups.get(key);
-    if (known?.episode !== undefined || group.episode !== undefined) continue;
-    if (group.breaches > (known?.breaches ?? 0)) groups.set(key, group);
+function takeBreaches(groups: Map<string, GroupState>, again: EvaluationState["groups"]): void {
+  for (const [key, group] of again) {
+    const before = groups.get(key);
+    if (before?.episode !== undefined || group.episode !== undefined) continue;
+    if (group.breaches > (before?.breaches ?? 0)) groups.set(key, group);
   }
 }
 
@@ -92,16 +92,16 @@ function missedBy(
   const begun = new Map<string, number>();
   let state: EvaluationState = WELL;
   for (const slot of slots) {
-    // What cannot be evaluated now says nothing, and was told if it lasted.
+    // A slot that cannot be evaluated now says nothing, and was told if it lasted.
     if (!slot.outcome.ok) continue;
     const next = stepAlert({ ...rule, repeat: 0, isMuted: false }, state, slot, newId);
     state = next.state;
     for (const [key, { breaches }] of state.groups) if (breaches === 1) begun.set(key, slot.number);
     for (const transition of next.transitions) {
       const { key, episode } = transition;
-      const known = missed.get(episode.id);
+      const own = missed.get(episode.id);
       if (transition.kind === "resolved") {
-        if (known !== undefined) missed.set(episode.id, { ...known, resolved: transition });
+        if (own !== undefined) missed.set(episode.id, { ...own, resolved: transition });
         continue;
       }
       const firstSlot = begun.get(key) ?? slot.number;

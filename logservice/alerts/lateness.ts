@@ -61,7 +61,7 @@ const HOUR_MS = 3_600_000;
 const DAY_MS = 24 * HOUR_MS;
 
 /**
- * What is known after events came that may be so many seconds late: the same object if that is no news. A project waits for
+ * The knowledge after events came that may be so many seconds late: the same object if that is no news. A project waits for
  * the slowest of its senders, until a day after that was heard of last.
  */
 export function afterArrival(before: SeenLateness, seconds: number, nowMs: number): SeenLateness {

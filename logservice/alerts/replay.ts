@@ -16,7 +16,7 @@ export function replay(rule: Rule, before: EvaluationState, slots: readonly Slot
   return { state, transitions: slots.length > 1 ? withoutOldNews(transitions) : transitions };
 }
 
-/** What is told of transitions that are over: see replay. */
+/** The part that is told of transitions that are over: see replay. */
 export function withoutOldNews(transitions: readonly Transition[]): Transition[] {
   const byKey = new Map<string, Transition[]>();
   for (const one of transitions) byKey.set(one.key, [...(byKey.get(one.key) ?? []), one]);

@@ -8,7 +8,7 @@ export function lastDueSlot(alert: EvaluatedAlert, nowMs: number): number {
   return slotAt(nowMs - waitMs(alert), alert.interval) - 1;
 }
 
-/** What says when the slots of an alert are evaluated. */
+/** The facts that say when the slots of an alert are evaluated. */
 export interface EvaluatedAlert {
   readonly id: string;
   readonly interval: number;

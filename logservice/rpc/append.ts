@@ -1,6 +1,6 @@
 import type { BatchReport } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
-import type { Arrivals } from "../alerts/arrivals.ts";
+import type { EventArrivals } from "../alerts/arrivals.ts";
 import { RpcError } from "../error.ts";
 import type { EventsStore } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
@@ -13,7 +13,7 @@ interface Stores {
   readonly records: Records;
   readonly events: EventsStore;
   readonly appends: OpenAppends;
-  readonly arrivals: Pick<Arrivals, "note">;
+  readonly arrivals: Pick<EventArrivals, "note">;
 }
 
 /** Where a batch belongs, and who sent it. */

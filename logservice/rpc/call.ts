@@ -5,7 +5,7 @@ import type { Grant } from "../access/grant.ts";
 import type { OpenExchanges } from "../access/open-exchanges.ts";
 import { requireStillGranted } from "../access/still-granted.ts";
 import type { Account } from "../account/account.ts";
-import type { Arrivals } from "../alerts/arrivals.ts";
+import type { EventArrivals } from "../alerts/arrivals.ts";
 import type { Evaluator } from "../alerts/evaluator.ts";
 import type { Billing } from "../billing/billing.ts";
 import type { EventsStore } from "../events/store.ts";
@@ -33,7 +33,7 @@ export interface Service {
   /** The appends under way; the removal of a project waits for them. */
   readonly appends: OpenAppends;
   /** Takes what alerts need to know of events that were stored. */
-  readonly arrivals: Pick<Arrivals, "note">;
+  readonly arrivals: Pick<EventArrivals, "note">;
   /** The files that were asked for and are not sent yet. */
   readonly exportTickets: ExportTickets;
   /** The files that are being sent. */

@@ -124,25 +124,25 @@ for (const printsAll of WAYS) {
     const killed = all.filter(({ ending }) => ending === "killed");
     const shutDown = all.filter(({ ending }) => ending === "shut down");
     // All that waits is sent when the pause after the last failure is over.
-    let found = await stored();
+    let kept = await stored();
     const missingOf = (instances: readonly InstanceProcess[]) =>
-      instances.flatMap(({ printed }) => [...printed].filter((id) => !found.ids.has(id)));
+      instances.flatMap(({ printed }) => [...printed].filter((id) => !kept.ids.has(id)));
     // A closing line that was delivered is not printed without CloudWatch.
     const countedOf = (instances: readonly InstanceProcess[]) =>
-      printsAll ? instances.reduce((sum, one) => sum + one.counted, 0) : found.counted;
+      printsAll ? instances.reduce((sum, one) => sum + one.counted, 0) : kept.counted;
     const nowhere = (instances: readonly InstanceProcess[]) =>
       instances.flatMap((one) =>
-        one.answered.filter((query) => query !== DRAIN && !one.responses.has(query) && !found.responses.has(query)),
+        one.answered.filter((query) => query !== DRAIN && !one.responses.has(query) && !kept.responses.has(query)),
       );
     await systemClock.sleep(Math.min(60_000, 2 * AWAY_MS));
     const isSent = () =>
-      printsAll ? missingOf(living).length <= countedOf(living) : found.counted > 0 && nowhere(living).length === 0;
+      printsAll ? missingOf(living).length <= countedOf(living) : kept.counted > 0 && nowhere(living).length === 0;
     for (let round = 0; round < MOST_DRAINS; round++) {
       for (const instance of living) {
         await instance.serve(DRAIN);
         await instance.idle();
       }
-      found = await stored();
+      kept = await stored();
       if (isSent()) break;
       // Entries do not wait for others after a pause, and the service may be slow just now.
       await systemClock.sleep(1_000);
@@ -153,11 +153,11 @@ for (const printsAll of WAYS) {
     const printed = new Set(all.flatMap((one) => [...one.printed]));
     console.log(
       `measured: ${REQUESTS} requests in ${Math.round(servedMs / 1000)} s, ${all.length} instances, ${printed.size} entries on stdout, ` +
-        `${found.ids.size} in the service, ${lost.length} missing of those that lived, ${counted} counted, ` +
+        `${kept.ids.size} in the service, ${lost.length} missing of those that lived, ${counted} counted, ` +
         `${missingOf(shutDown).length} of ${shutDown.length} shut down, ${nowhere(shutDown).length} of their answers nowhere, ${missingOf(killed).length} of ${killed.length} killed`,
     );
     t.same(
-      [...found.ids].filter(([, times]) => times > 1),
+      [...kept.ids].filter(([, times]) => times > 1),
       [],
       "no id is twice in the service",
     );
@@ -170,7 +170,7 @@ for (const printsAll of WAYS) {
     if (printsAll) {
       t.ok(lost.length <= counted, `${lost.length} entries are missing, ${counted} are counted`);
       t.same(nowhere(all), [], "each answer is in CloudWatch or in the service");
-      t.same(gapsIn(new Set([...printed, ...found.ids.keys()])), [], "no number of an instance is missing in both");
+      t.same(gapsIn(new Set([...printed, ...kept.ids.keys()])), [], "no number of an instance is missing in both");
     } else {
       // Those that are shut down have half a second, which may be none on a busy machine.
       t.same(nowhere(living), [], "each answer is printed or in the service");

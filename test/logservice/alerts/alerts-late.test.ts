@@ -1,6 +1,6 @@
 // Events that come late: slots wait for them, and are evaluated again for those that come later still.
 import t from "tap";
-import { Arrivals } from "../../../logservice/alerts/arrivals.ts";
+import { EventArrivals } from "../../../logservice/alerts/arrivals.ts";
 import type { Evaluator } from "../../../logservice/alerts/evaluator.ts";
 import { previewAlert } from "../../../logservice/alerts/preview.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
@@ -274,9 +274,9 @@ t.test("muted, changed, new: what is told of late events", async (t) => {
   await world.arrive(at(3), 3);
   await world.change(edited, { name: "renamed" });
   await run(world, evaluator, at(12));
-  const told = await world.deliveries();
+  const deliveries = await world.deliveries();
   t.same(
-    told.map(({ kind, message: { alert, window } }) => `${kind} ${alert.name} ${window.stop.slice(11, 16)}`),
+    deliveries.map(({ kind, message: { alert, window } }) => `${kind} ${alert.name} ${window.stop.slice(11, 16)}`),
     ["triggered renamed 12:04", "resolved renamed 12:05"],
     "not of a time in which it compared something else",
   );
@@ -341,7 +341,7 @@ t.test("two evaluators, and one that ends at any point", async (t) => {
   for (let minute = 0; minute < 6; minute += 2) await world.arrive(at(minute), 3, { fields: { path: `/${minute}` } });
   await first.close();
   // The service starts again: it does not remember what was noted.
-  const arrivals = new Arrivals({
+  const arrivals = new EventArrivals({
     ...world,
     clock: clockAt(() => world.clock.nowMs),
     failed: (message) => t.fail(message),

@@ -14,7 +14,7 @@ import { root } from "../../support/cli.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until, within } from "../../support/until.ts";
 
-/** What a service does with a batch that it has read. */
+/** The answer of a service to a batch that it has read. */
 interface Fault {
   readonly answer: (res: ServerResponse, world: { readonly clock: TestClock; store(): void }) => void;
   /** The request waits in vain: 250 ms, once in each pause. */
@@ -233,7 +233,7 @@ for (const [name, fault] of Object.entries(FAULTS)) {
     // As soon as it is well, all of it arrives, once.
     if (fault.isSecure) return;
     world.recover();
-    // What is under way ends by its own time.
+    // An attempt that is under way ends by its own time.
     await clock.advance(20_000);
     for (let second = 0; second < 65; second++) {
       await within("an answer", sender.answered(undefined));

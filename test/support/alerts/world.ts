@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import type { Test } from "tap";
-import { Arrivals } from "../../../logservice/alerts/arrivals.ts";
+import { EventArrivals } from "../../../logservice/alerts/arrivals.ts";
 import { Evaluator, type EvaluatorOptions } from "../../../logservice/alerts/evaluator.ts";
 import { addAlert, getAlert, removeAlert, updateAlert } from "../../../logservice/alerts/stored-alerts.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
@@ -64,7 +64,7 @@ export interface ArriveOptions {
   /** Their ids are those of entries of a deployed app. */
   readonly isOfRuntime?: boolean;
   /** Who takes the arrival, such as the service after a restart. */
-  readonly arrivals?: Arrivals;
+  readonly arrivals?: EventArrivals;
 }
 
 /** The project of an alert, and whom it notifies. */
@@ -111,7 +111,7 @@ export async function openWorld(
   const notification_id = await notification("ops");
   const failures: string[] = [];
   const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
-  const arrivals = new Arrivals({ records, clock: clockAt(nowMs), failed });
+  const arrivals = new EventArrivals({ records, clock: clockAt(nowMs), failed });
   let entries = 0;
   const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => records.db.transaction().execute(run);
   const deliveries = async (): Promise<ToldRow[]> => {
