@@ -72,7 +72,9 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
     ],
     [
       "search",
-      [...wanted.queries].map(([name, value]) => ({ name, properties: new Map([["query", { value }]]) })),
+      [...wanted.queries]
+        .filter(([, query]) => query.trim() !== "")
+        .map(([name, value]) => ({ name, properties: new Map([["query", { value }]]) })),
       there.searches.map((one: Search) => ({ ...one, properties: new Map([["query", { value: one.query }]]) })),
     ],
     [
@@ -89,9 +91,15 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
   return {
     changes: [...all.filter(({ action }) => action !== "remove"), ...removals(all)],
     clashes: plans.flatMap(({ clashes }) => clashes),
-    remarks: plans.flatMap(({ remarks }) => remarks),
+    remarks: [...plans.flatMap(({ remarks }) => remarks), ...emptyQueries(wanted)],
   };
 }
+
+/** A search of the service has a query. */
+const emptyQueries = ({ queries }: WantedRecords) =>
+  [...queries].flatMap(([name, query]) =>
+    query.trim() === "" ? [`search ${name} is empty and finds everything: the log service does not keep it`] : [],
+  );
 
 /** Alerts before the notifications that they name. */
 const removals = (changes: readonly ServiceChange[]) => changes.filter(({ action }) => action === "remove").reverse();

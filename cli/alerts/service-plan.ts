@@ -32,6 +32,8 @@ interface PlanRequest {
   /** Opened only if a notification names a secret. */
   readonly openVariables: () => Promise<AppVariables>;
   readonly signal: AbortSignal;
+  /** Plans as if tool.json had none of them any more. */
+  readonly removesAll?: boolean;
 }
 
 /**
@@ -39,7 +41,7 @@ interface PlanRequest {
  * with one. What is wrong with the service, or with who is signed in, is the plan's `problem`.
  */
 export async function planService(context: Context, request: PlanRequest): Promise<ServicePlan | undefined> {
-  const { file, sandbox, signal } = request;
+  const { file, sandbox, signal, removesAll = false } = request;
   const { config } = file;
   const code = logsAsCode(context, file);
   const isEmpty = code.queries.size + code.alerts.size + code.notifications.size === 0;
@@ -47,11 +49,12 @@ export async function planService(context: Context, request: PlanRequest): Promi
   const none = { service: undefined, project, changes: [], problem: undefined, apply: async () => {} };
   const place = await placeOf(context, request, code);
   if (place === undefined) return undefined;
-  if ("remark" in place) return isEmpty ? undefined : { ...none, remarks: [place.remark] };
+  if ("remark" in place) return isEmpty || removesAll ? undefined : { ...none, remarks: [place.remark] };
   const { service } = place;
   try {
     const client = accountClient({ ...place.open(), signal, clock: context.io.clock });
-    const wanted: WantedRecords = { app: config.name, project, ...code };
+    const nothing = { queries: new Map(), alerts: new Map(), notifications: new Map() };
+    const wanted: WantedRecords = { app: config.name, project, ...(removesAll ? nothing : code) };
     return { service, ...(await planOf(client, wanted, request)) };
   } catch (error) {
     if (!(error instanceof TeamError) || signal.aborted) throw error;

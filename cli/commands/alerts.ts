@@ -15,6 +15,7 @@ import type { LogAlert } from "../../schema/index.ts";
 import { readLogsAsCode } from "../alerts/configured-alerts.ts";
 import { allEntries, readEntries } from "../alerts/read-entries.ts";
 import { alertInput } from "../alerts/records.ts";
+import { allRecords } from "../alerts/stored-records.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
 import { readPeriod } from "../logs/read-period.ts";
@@ -56,14 +57,9 @@ export async function exportRecords(context: Context, options: Options<"alerts e
   if (!address.ok) return context.misuse(address.problems[0].message, address.problems[0].hint);
   const { url, token, remedy, project } = address;
   const client = accountClient({ url, token, signIn: remedy, clock: context.io.clock });
-  const input = { project_id: project };
   try {
-    const [{ alerts }, { notifications }, { searches }] = await Promise.all([
-      client.call("get_alerts", input),
-      client.call("get_notifications", input),
-      client.call("get_searches", input),
-    ]);
-    const { logs, secrets } = asConfig({ alerts, notifications, searches });
+    const records = await allRecords(client, project);
+    const { logs, secrets } = asConfig(records);
     await context.print(JSON.stringify({ logs }, null, 2));
     for (const { notification, name } of secrets) {
       await context.say(`${visible(notification)}: its secret is not told: tool env add ${name} - -s _service`);

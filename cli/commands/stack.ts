@@ -1,3 +1,4 @@
+import { visible } from "../../grammar/visible-text.ts";
 import type { Config } from "../../schema/index.ts";
 import {
   type AppliedPlan,
@@ -8,7 +9,7 @@ import {
   sayProblem,
 } from "../alerts/apply-plan.ts";
 import type { ServicePlan } from "../alerts/service-plan.ts";
-import { renderServicePlan, servicePlanDocument } from "../alerts/service-plan-text.ts";
+import { changeNames, renderServicePlan, servicePlanDocument } from "../alerts/service-plan-text.ts";
 import { readConfigFile } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
@@ -120,7 +121,10 @@ const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
 export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
-  return withStack(context, options, async ({ stack, name, place, progress, watch, endTokens }) => {
+  return withStack(context, options, async (opened) => {
+    const { stack, name, place, progress, watch, endTokens } = opened;
+    const logs = await opened.planLogs({ removesAll: true });
+    const ofService = logs?.changes ?? [];
     if (!options.yes) {
       if (!isAsking(context)) {
         return context.misuse(
@@ -129,7 +133,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
         );
       }
       const resources = await stack.inventory(options, watch);
-      if (resources.length === 0) {
+      if (resources.length + ofService.length === 0) {
         await context.print(`there is nothing of ${name} in ${place}`);
         return EXIT.ok;
       }
@@ -140,23 +144,41 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
       for (const owned of going!) await context.say(`  ${owned.kind} ${owned.name}`);
       if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${place}:`);
       for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
+      if (ofService.length > 0) {
+        await context.say(`This removes from the log service ${logs!.service}:`);
+        for (const change of ofService) await context.say(`  ${changeNames([change])}`);
+      }
       // There is nothing to confirm.
-      if (going!.length === 0) return EXIT.ok;
+      if (going!.length + ofService.length === 0) return EXIT.ok;
       if (!(await confirmed(context, `Type ${name} to continue: `, name))) {
         await context.say("nothing was removed");
         return EXIT.failed;
       }
     }
     const untouched = await endTokens();
-    const { removed, left } = await stack.remove(options, watch);
+    const ofStack = await stack.remove(options, watch);
+    const { done, problem } = await opened.applyLogs(logs);
     progress.end();
+    const removed = [
+      ...ofStack.removed,
+      ...done.map((change) => ({ kind: `log service ${change.kind}`, name: change.name })),
+    ];
+    const stays = problem && {
+      kind: "log service",
+      name: logs!.service!,
+      reason: `${problem.message}: ${problem.hint}`,
+    };
+    const left = [...ofStack.left, ...(stays === undefined ? [] : [stays])];
     if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${place}`);
     else {
       if (context.io.stdout.isTerminal) {
         // The progress lines above named them.
         if (left.length === 0) await context.print(`nothing of ${name} is left in ${place}`);
-      } else await context.print(`removed: ${removed.map((one) => `${one.kind} ${one.name}`).join(", ") || "nothing"}`);
+      } else
+        await context.print(
+          `removed: ${removed.map((one) => `${one.kind} ${visible(one.name)}`).join(", ") || "nothing"}`,
+        );
       for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
     }
     if (untouched.length > 0) {
@@ -257,7 +279,7 @@ interface Opened {
   /** The token of the stream to the log service. */
   streamKey(): Promise<string>;
   /** Compares the app's log service with tool.json; undefined if the app has nothing to do with one. */
-  planLogs(): Promise<ServicePlan | undefined>;
+  planLogs(options?: { readonly removesAll: boolean }): Promise<ServicePlan | undefined>;
   applyLogs(plan: ServicePlan | undefined): Promise<AppliedPlan>;
   /** Ends tokens of the stream in whose place that is. */
   endReplaced(): Promise<void>;
@@ -306,9 +328,9 @@ async function withStack(
       endReplaced = () => endRetired(context, { ...request, stage: ALL_OF_APP }, token);
       return token.token;
     };
-    const planLogs = async () => {
+    const planLogs: Opened["planLogs"] = async (options) => {
       const { planService } = await import("../alerts/service-plan.ts");
-      return planService(context, { file, sandbox, openVariables: () => openVariables(target), signal });
+      return planService(context, { file, sandbox, openVariables: () => openVariables(target), signal, ...options });
     };
     const applyLogs: Opened["applyLogs"] = (plan) =>
       applyPlan(plan, signal, ({ length }) => {

@@ -71,6 +71,10 @@ t.test("what is planned", (t) => {
     clashes: [],
     remarks: [/^search slow is there already, made by people: theirs stays as it is; remove or rename it/],
   });
+  t.match(plan({ queries: { all: "", blank: " " } }, FULL), {
+    changes: [{ action: "remove" }, { action: "remove" }, { action: "remove" }],
+    remarks: [/^search all is empty and finds everything/, /^search blank is empty/],
+  });
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
   t.end();
@@ -330,6 +334,38 @@ t.test("two apps, a failure in the middle, and a service that is away", slow(), 
   t.equal(away.code, 1);
   t.match(away.stderr, /nothing of the log service was changed: http\S+ does not answer/);
   t.match(away.stdout, "nothing to do: the stack matches tool.json");
+});
+
+t.test("what was applied goes with the stack", slow(), async (t) => {
+  const { service, app, ann, run, configure, names } = await open(t);
+  const { queries } = LOGS;
+  const notifications = { hook: LOGS.notifications.hook };
+  configure({ queries, notifications });
+  await app.tool(["env", "set", `OPS_HOOK=${HOOK}`, "-s", "_service"]);
+  t.equal((await run(ann, "deploy")).code, 0);
+  t.equal((await run(ann, "stack", "apply")).code, 0);
+  const all = ["notifications hook", "searches failed", "searches slow"];
+  t.same(await names("shop"), all);
+
+  const { code, stdout } = await run(
+    { XDG_CONFIG_HOME: "/nonexistent" },
+    "stack",
+    "delete",
+    "--yes",
+    "--format",
+    "json",
+  );
+  t.equal(code, 0);
+  const document = JSON.parse(stdout);
+  validate("stack-delete", document);
+  t.match(document.left.at(-1), { kind: "log service", name: service.running.url, reason: /token.*tool team login/s });
+  t.same(await names("shop"), all, "nobody was signed in");
+
+  const removed = await run(ann, "stack", "delete", "--yes");
+  t.equal(removed.code, 0, removed.stderr);
+  t.match(removed.stdout, "log service search slow, log service search failed, log service notification hook");
+  t.same(await names("shop"), []);
+  t.match((await run(ann, "stack", "delete", "--yes")).stdout, "removed: nothing\n");
 });
 
 t.test("a token of CI applies if it was made for that", slow(), async (t) => {
