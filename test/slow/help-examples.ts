@@ -24,6 +24,7 @@ const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp
   [/^tool upgrade/, 1, /runs from its sources/],
   [/gh secret set/, 0, /nobody is signed in/],
   [/^tool stack rotate-logs-token/, 1, /nobody is signed in/],
+  [/^tool stack (?:plan|apply)$/, 1, /the log service needs a token/],
   [/^tool alerts export/, 1, /does not answer/],
   [/^tool team (?:switch|logout|add|members|ci|subscribe|unsubscribe|card)\b/, 1, /nobody is signed in/],
 ];
