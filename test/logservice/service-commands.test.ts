@@ -423,7 +423,11 @@ t.test("of several that take over what a killed one left, one gets it", async (t
     t.match(stderr, new RegExp(`is in use by the process ${winner!.pid}: stop that one`));
   }
   const over = await tool(["service", "restore", "data", "--data", "data"], { cwd: folder });
-  t.match(over, { code: 1, stderr: /data already exists/ }, "nor is it overwritten");
+  t.match(
+    over,
+    { code: 1, stderr: /data is the data directory of a service that is running/ },
+    "nor is it overwritten",
+  );
   winner!.kill("SIGTERM");
   t.equal((await winner!.ended).code, 0);
   const { running } = await serveIn(t, folder);
