@@ -37,10 +37,10 @@ const NAMES = [
   "a manifest: gone",
   "a manifest: one from before a merge",
   "a manifest: of a newer version",
-  "a merged segment: a bit flipped, place 1 of 20",
+  "a merged segment: a bit flipped, place 1 of 8",
   "a project's folder: gone",
   "an ended journal file: gone",
-  "the current journal file: a bit flipped, place 11 of 20",
+  "the current journal file: a bit flipped, place 5 of 8",
   "a project's folder: doubled as K~N.bak",
 ];
 
