@@ -70,7 +70,7 @@ export const deliveryStream: ResourceType = {
     parseProperties(`AmazonOpenSearchServerlessDestinationConfiguration{} AmazonopensearchserviceDestinationConfiguration{}
     DatabaseSourceConfiguration!{} DeliveryStreamEncryptionConfigurationInput{} DeliveryStreamName! DeliveryStreamType!
     DirectPutSourceConfiguration!{} ElasticsearchDestinationConfiguration{} ExtendedS3DestinationConfiguration{}
-    HttpEndpointDestinationConfiguration{} IcebergDestinationConfiguration!{} KinesisStreamSourceConfiguration!{}
+    HttpEndpointDestinationConfiguration{} IcebergDestinationConfiguration{} KinesisStreamSourceConfiguration!{}
     MSKSourceConfiguration!{} RedshiftDestinationConfiguration{} S3DestinationConfiguration{} SnowflakeDestinationConfiguration{}
     SplunkDestinationConfiguration{} Tags[]`),
   durationMs: 60_000,
@@ -137,12 +137,12 @@ function configureBucket(context: ResourceContext, Bucket: string, properties: P
 export const bucket: ResourceType = {
   properties:
     parseProperties(`AbacStatus AccelerateConfiguration{} AccessControl AnalyticsConfigurations[] BucketEncryption{}
-    BucketName! CorsConfiguration{} IntelligentTieringConfigurations[] InventoryConfigurations[] LifecycleConfiguration{}
+    BucketName! BucketNamePrefix! BucketNamespace! CorsConfiguration{} IntelligentTieringConfigurations[] InventoryConfigurations[] LifecycleConfiguration{}
     LoggingConfiguration{} MetadataConfiguration{} MetadataTableConfiguration{} MetricsConfigurations[]
-    NotificationConfiguration{} ObjectLockConfiguration{} ObjectLockEnabled?& OwnershipControls{}
+    NotificationConfiguration{} ObjectLockConfiguration{} ObjectLockEnabled& OwnershipControls{}
     PublicAccessBlockConfiguration{} ReplicationConfiguration{} Tags[] VersioningConfiguration{} WebsiteConfiguration{}`),
   durationMs: 20_000,
-  attributes: ["Arn", "DomainName", "RegionalDomainName"],
+  attributes: ["Arn", "DomainName", "DualStackDomainName", "RegionalDomainName", "WebsiteURL"],
   create(context, properties) {
     const name = String(properties.BucketName ?? context.uniqueName(63).toLowerCase());
     const { region } = context;
@@ -159,6 +159,9 @@ export const bucket: ResourceType = {
     }),
   attribute: ({ region }, id, name) => {
     if (name === "Arn") return `arn:aws:s3:::${id}`;
-    return name === "DomainName" ? `${id}.s3.amazonaws.com` : `${id}.s3.${region}.amazonaws.com`;
+    if (name === "DomainName") return `${id}.s3.amazonaws.com`;
+    if (name === "DualStackDomainName") return `${id}.s3.dualstack.${region}.amazonaws.com`;
+    if (name === "WebsiteURL") return `http://${id}.s3-website-${region}.amazonaws.com`;
+    return `${id}.s3.${region}.amazonaws.com`;
   },
 };
