@@ -177,7 +177,13 @@ for (const printsAll of WAYS) {
     );
     if (printsAll) {
       t.ok(lost.length <= counted, `${lost.length} entries are missing, ${counted} are counted`);
-      t.same(nowhere(all), [], "each answer is in CloudWatch or in the service");
+      // Whoever is killed as it answers has not written of that answer yet.
+      const cutOff = new Set(killed.flatMap(({ answered }) => answered.slice(-1)));
+      t.same(
+        nowhere(all).filter((query) => !cutOff.has(query)),
+        [],
+        "each answer is in CloudWatch or in the service",
+      );
       t.same(gapsIn(new Set([...printed, ...kept.ids.keys()])), [], "no number of an instance is missing in both");
     } else {
       // Those that are shut down have half a second, which may be none on a busy machine.
