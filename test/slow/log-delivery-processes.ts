@@ -17,6 +17,9 @@ const REQUESTS = Number(process.env.DELIVERY_REQUESTS ?? 1_000);
 const INSTANCES = Number(process.env.DELIVERY_INSTANCES ?? 12);
 const AWAY_MS = Number(process.env.DELIVERY_AWAY_MS ?? 4_000);
 const SEED = Number(process.env.DELIVERY_SEED ?? 7);
+/** Two entries of each such request have it; 1 MB is kept. */
+const LONG = `long=${"x".repeat(20_000)}`;
+const OVERFLOWING = 60;
 const WAYS = (process.env.DELIVERY_CLOUDWATCH ?? "true").split(",").map((text) => text === "true");
 /** Requests at once. */
 const CLIENTS = Math.min(8, INSTANCES - 2);
@@ -81,6 +84,9 @@ for (const printsAll of WAYS) {
       return instance;
     };
     let living = Array.from({ length: INSTANCES }, start);
+    // It lives to the end, and is asked in each outage until it has written more than is kept.
+    const steady = start();
+    let steadyRequests = 0;
     const beganMs = systemClock.monotonicMs();
 
     let away: Promise<void> | undefined;
@@ -88,7 +94,9 @@ for (const printsAll of WAYS) {
       // On a fast machine the second time comes before the first is over.
       await before;
       await service.kill();
-      await systemClock.sleep(AWAY_MS);
+      const sleep = systemClock.sleep(AWAY_MS);
+      for (let i = 0; i < OVERFLOWING; i++) await steady.serve(`r=steady${++steadyRequests}&${LONG}`);
+      await sleep;
       await service.start();
     };
     const awayAt = new Set([Math.floor(REQUESTS / 3), Math.floor((2 * REQUESTS) / 3)]);
@@ -111,7 +119,7 @@ for (const printsAll of WAYS) {
         const gapMs = random.below(random.chance(0.02) ? 300 : 10);
         const isEnding = random.chance(KILLS);
         const isKill = random.chance(0.5);
-        const work = instance.serve(`r=${number}${isLong ? `&long=${"x".repeat(20_000)}` : ""}`, { isThrottled });
+        const work = instance.serve(`r=${number}${isLong ? `&${LONG}` : ""}`, { isThrottled });
         if (isEnding) {
           living = living.filter((one) => one !== instance);
           living.push(start());
@@ -127,6 +135,7 @@ for (const printsAll of WAYS) {
     };
     await Promise.all(Array.from({ length: CLIENTS }, client));
     await Promise.all([...endings, away]);
+    living.push(steady);
     const servedMs = systemClock.monotonicMs() - beganMs;
 
     const killed = all.filter(({ ending }) => ending === "killed");
