@@ -39,12 +39,6 @@ export function accessPolicy({ name, region, roles }: PolicySubject): AccessPoli
   const where = partition(region);
   const arn = (service: string, resource: string, of = region) => `arn:${where}:${service}:${of}:*:${resource}`;
   const role = (name: string) => `arn:${where}:iam::*:role/${name}`;
-  const allow = (Sid: string, Action: readonly string[], Resource: Statement["Resource"]): Statement => ({
-    Sid,
-    Effect: "Allow",
-    Action,
-    Resource,
-  });
   const made = madeNames(name);
   return {
     Version: "2012-10-17",
@@ -223,12 +217,6 @@ export function accessPolicy({ name, region, roles }: PolicySubject): AccessPoli
 export function streamPolicy({ name, region }: Pick<PolicySubject, "name" | "region">): AccessPolicy {
   const where = partition(region);
   const arn = (service: string, resource: string) => `arn:${where}:${service}:${region}:*:${resource}`;
-  const allow = (Sid: string, Action: readonly string[], Resource: Statement["Resource"]): Statement => ({
-    Sid,
-    Effect: "Allow",
-    Action,
-    Resource,
-  });
   const made = madeNames(name);
   return {
     Version: "2012-10-17",
@@ -314,4 +302,8 @@ const KEPT_OF_STACK_NAME = 24;
 
 function madeNames(name: string): string {
   return name.length > KEPT_OF_STACK_NAME ? `${name.slice(0, KEPT_OF_STACK_NAME)}*` : `${name}-*`;
+}
+
+function allow(Sid: string, Action: readonly string[], Resource: Statement["Resource"]): Statement {
+  return { Sid, Effect: "Allow", Action, Resource };
 }
