@@ -62,6 +62,7 @@ const DOORS: Record<string, readonly string[]> = {
     "entry-id.ts",
     "hidden.ts",
     "highlight.ts",
+    "deep-json.ts",
     "json-bytes.ts",
     "json-numbers.ts",
     "problem.ts",

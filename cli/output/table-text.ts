@@ -1,3 +1,4 @@
+import { deepJson } from "../../grammar/deep-json.ts";
 import type { Cell, Table } from "../../grammar/query/index.ts";
 import { visible } from "../../grammar/visible-text.ts";
 import { columnTexts, isComputed } from "./cell-text.ts";
@@ -49,7 +50,7 @@ export function tableJson({ columns, rows }: Table): string {
     let text = "";
     for (let at = 0; at < names.length; at++) {
       const cell = row[at] ?? null;
-      text += names[at]! + (Number.isFinite(cell) ? String(cell) : JSON.stringify(cell));
+      text += names[at]! + (Number.isFinite(cell) ? String(cell) : deepJson(cell));
     }
     return `${text}}\n`;
   };

@@ -1,3 +1,4 @@
+import { deepJson } from "../deep-json.ts";
 import { humanDuration } from "../units/duration.ts";
 import { type FieldMembers, isMembers } from "./field-path.ts";
 import { type EntrySummary, plain, quiet, type SummaryPart } from "./part.ts";
@@ -49,7 +50,7 @@ function statusParts(status: unknown, kind: unknown): readonly SummaryPart[] {
 }
 
 function recordParts(name: string, record: unknown): SummaryPart[] {
-  if (!isMembers(record)) return [plain(name), plain(typeof record === "string" ? record : JSON.stringify(record))];
+  if (!isMembers(record)) return [plain(name), plain(typeof record === "string" ? record : deepJson(record))];
   const { requestId, status, errorType, metrics, tracing: _, spans: _spans, ...others } = record;
   const measured = isMembers(metrics) ? metrics : {};
   const numberOf = (key: string) => (typeof measured[key] === "number" ? measured[key] : undefined);

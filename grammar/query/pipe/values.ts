@@ -1,4 +1,5 @@
 // Values of groups and columns: JSON values with their type, so that 5 and "5" are two. Missing and null are one.
+import { deepJson } from "../../deep-json.ts";
 
 /** The value of a row in a column. Never undefined: a missing value is null. */
 export type Cell = unknown;
@@ -55,13 +56,7 @@ function compareTexts(a: string, b: string): number {
 const placeOf = (unit: number) => (unit < 0xd800 ? unit : unit < 0xe000 ? unit + 0x2000 : unit - 0x800);
 
 /** A list or an object as JSON without blanks, members in the order of their names: the same for equal values. */
-export function jsonText(value: unknown): string {
-  if (typeof value !== "object" || value === null) return JSON.stringify(value) ?? "null";
-  // Values of entries nest as deep as JSON.parse lets them, so that JSON.stringify can print them.
-  return JSON.stringify(value, (_, member: unknown) =>
-    typeof member === "object" && member !== null && !Array.isArray(member) ? sorted(member) : member,
-  );
-}
+export const jsonText = (value: unknown): string => deepJson(value, sorted);
 
 /** The value with the members of objects in the order of their names: equal values are printed the same. */
 export const canonicalValue = (value: unknown): unknown =>

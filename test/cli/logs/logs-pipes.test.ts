@@ -50,6 +50,43 @@ t.test("rows are JSON lines, or a table", async (t) => {
   t.match(plain.stdout, /^\{"timestamp":"2026-05-01T12:00:00\.000Z".*\n\{"timestamp":"2026-05-01T12:00:01\.000Z".*\n$/);
 });
 
+t.test("values that nest deeper than JSON.stringify can print", async (t) => {
+  const { folder } = logIn(t);
+  const deep = (open: string, close: string) => `${open.repeat(20_000)}1${close.repeat(20_000)}`;
+  for (const [open, close, isList] of [
+    ['{"a":', "}", false],
+    ["[", "]", true],
+  ] as const) {
+    const value = deep(open, close);
+    // Groups are made of what is in a list.
+    const group = isList ? "1" : value;
+    writeFileSync(join(folder, "deep.ndjson"), `{"message":"deep","x":${value}}\n`.repeat(2));
+    const logs = (...argv: string[]) => tool(["logs", "--file", "deep.ndjson", ...argv], { cwd: folder });
+    for (const [query, stdout] of [
+      ["| fields x", `{"x":${value}}\n`.repeat(2)],
+      ["| count by x", `{"x":${group},"count":2}\n`],
+      ["| unique x", `{"x":${value}}\n`],
+    ] as const) {
+      const answer = await logs(query);
+      t.ok(answer.stdout === stdout, `${query} of ${open}`);
+      t.same([answer.code, answer.stderr], [0, ""]);
+    }
+    const csv = await logs("--format", "csv", "| count by x");
+    t.ok(csv.stdout === `x,count\r\n${isList ? group : `"${group.replaceAll('"', '""')}"`},2\r\n`, `CSV of ${open}`);
+    const text = await logs("--format", "text", "| count by x");
+    t.match(text.stdout, isList ? /^x {2}count\n1 / : /^x +count\n\{"a":/);
+    t.equal((await logs("--format", "text")).code, 0);
+  }
+});
+
+t.test("a platform's line whose record is a deep list", async (t) => {
+  const { folder } = logIn(t);
+  const line = `{"type":"platform.start","record":${"[".repeat(20_000)}${"]".repeat(20_000)}}\n`;
+  writeFileSync(join(folder, "deep.ndjson"), line);
+  const { code, stderr } = await tool(["logs", "--file", "deep.ndjson", "--format", "text"], { cwd: folder });
+  t.same([code, stderr], [0, ""]);
+});
+
 t.test("a period bounds steps and rates", async (t) => {
   const { logs } = logIn(t);
   const { stdout } = await logs(
