@@ -98,7 +98,7 @@ export type EntryTimes = "own" | "now";
 /**
  * The entry that a line of an app's output stands for. A JSON object is structured if it is a line of a logger that grammar
  * knows, or has a string `level` and `message`: level, message and time are its own, its `fields` and all other members are
- * the fields. Anything else is text at the configured level. A blank line is no entry.
+ * the fields. Anything else is text at the configured level, as is an object that nests too deep. A blank line is no entry.
  */
 export function entryOfLine(line: string, options: OutputOptions): Entry | undefined {
   if (line.trim() === "") return undefined;
@@ -116,6 +116,7 @@ function structured(line: string, { nowMs, times }: OutputOptions): Entry | unde
   } catch {
     return undefined;
   }
+  if (line.length > 2 * MAX_LEVELS && isDeeper(value, MAX_LEVELS)) return undefined;
   if (isOwnForm(value)) {
     // The same as below, sooner.
     const { level, message, timestamp, fields } = value as unknown as Entry;
@@ -134,6 +135,15 @@ function structured(line: string, { nowMs, times }: OutputOptions): Entry | unde
     message,
     fields: isObject(fields) ? { ...rest, ...fields } : others,
   };
+}
+
+/** JSON.parse takes any depth, JSON.stringify recurses and would end the process: an app may print what a client sent. */
+const MAX_LEVELS = 100;
+
+/** Whether objects and lists are in more than so many others. Looks no deeper than that. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== "object" || value === null) return false;
+  return levels === 0 || Object.values(value).some((one) => isDeeper(one, levels - 1));
 }
 
 /** Our own form at an unknown level: every level is kept. */

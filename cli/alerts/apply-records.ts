@@ -48,7 +48,12 @@ const hasRecords = ({ alerts, notifications, searches }: LogRecords) =>
 
 async function addProject(client: AccountClient, { app, project }: WantedRecords): Promise<void> {
   const forbidden = { message: `the log service has no project ${project}, and you may not make one`, hint: ASK };
-  await client.call("add_project", { project: { id: project, name: app } }, { 403: forbidden });
+  try {
+    await client.call("add_project", { project: { id: project, name: app } }, { 403: forbidden });
+  } catch (error) {
+    // Somebody else has made it since it was looked for: what they add beside it is a conflict of its own.
+    if (!hasStatus(error, 409)) throw error;
+  }
 }
 
 const ASK = "an admin of the team makes it there, or by their first deploy";
@@ -65,7 +70,7 @@ async function make(
   if (action === "remove") {
     // Somebody else, who applies the same file, may have been first.
     const gone = (error: unknown) => {
-      if (!isGone(error)) throw error;
+      if (!hasStatus(error, 404)) throw error;
     };
     if (kind === "alert") await client.call("remove_alert", { ...owner, alert_id: id! }, remedies).catch(gone);
     else if (kind === "search") await client.call("remove_search", { ...owner, search_id: id! }, remedies).catch(gone);
@@ -100,8 +105,8 @@ const MEND = "change it in tool.json, or its secret with tool env set";
 const LOOK = "tool stack plan shows what differs";
 const AGAIN = "somebody else may be applying tool.json: run tool stack apply again";
 
-const isGone = (error: unknown) =>
-  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404;
+const hasStatus = (error: unknown, status: number) =>
+  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === status;
 
 /** With what other types have emptied, as the type may have changed. */
 async function notificationMembers(
@@ -131,13 +136,17 @@ export function secretNameOf(notification: LogNotification): string | undefined 
   return (notification[needed as keyof LogNotification] as string).slice(1);
 }
 
+/** A shorter secret is part of many words: in their places, masks would say what it is. */
+const LEAST_MASKED = 4;
+
 /** The error without the secrets that the service may have quoted, whole or by the host of an address. */
 function masking(error: unknown, secrets: ServiceSecrets): unknown {
   if (!(error instanceof TeamError)) return error;
   const mask = (text: string) =>
     [...secrets].reduce((rest, [name, value]) => {
       const host = URL.canParse(value) ? new URL(value).hostname : "";
-      return [value, host].reduce((some, part) => (part === "" ? some : some.replaceAll(part, `$${name}`)), rest);
+      const parts = [value, host].filter(({ length }) => length >= LEAST_MASKED);
+      return parts.reduce((some, part) => some.replaceAll(part, `$${name}`), rest);
     }, text);
   // Not the cause, whose message has it, too.
   return new TeamError(mask(error.message), mask(error.hint));

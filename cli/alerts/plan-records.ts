@@ -63,7 +63,13 @@ interface Existing extends Named {
 
 /** The steps from what a project has to what an app wants there. What other apps and people have is never touched. */
 export function planRecords(wanted: WantedRecords, there: LogRecords, judge: SecretJudge): RecordsPlan {
-  const nameOf = new Map(there.notifications.map(({ id, name }) => [id, name]));
+  // Others may have the same name: what an app notifies is its own.
+  const nameOf = new Map(
+    there.notifications.map(({ id, name, managed_by }) => [
+      id,
+      managed_by === wanted.app ? name : `${name} (not of this tool.json)`,
+    ]),
+  );
   const kinds: readonly (readonly [RecordKind, readonly Named[], readonly Existing[]])[] = [
     [
       "notification",

@@ -1,3 +1,4 @@
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Context } from "../context.ts";
 import { type FailedResult, refused } from "../refused.ts";
 import { TeamError } from "../team/error.ts";
@@ -22,7 +23,7 @@ export function placeText({ project, team, url }: Pick<ServiceAddress, "project"
 
 /**
  * The address of a log service, with the token for it, which is never an argument (`ps` would show that to everybody), and
- * the project: the one that is named, else the one with the name in tool.json.
+ * the project: the one that is named, else the one with the name in tool.json. Where the token would be read on the way, it says so.
  */
 export async function serviceAddress(
   context: Context,
@@ -41,6 +42,12 @@ export async function serviceAddress(
   } catch (error) {
     if (error instanceof TeamError) return refused(error.message, error.hint);
     throw error;
+  }
+  const { protocol, hostname, host } = new URL(url);
+  if (protocol === "http:" && !isLoopback(hostname)) {
+    await context.say(
+      `warning: plain HTTP shows the token and the log to everybody between here and ${host}\n  write https://${host}`,
+    );
   }
   if (project !== "") return { ok: true, url, ...token, project };
   const { projectIdOf } = await import("../../schema/project-id.ts");

@@ -3,7 +3,14 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import type { NewEvent } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
 import { addLateMinutes, GATHER_MS, MOST_LATE_MS } from "./late-minutes.ts";
-import { afterArrival, LATENESS, readLateness, type SeenLateness, writeLateness } from "./lateness.ts";
+import {
+  afterArrival,
+  evaluatedUntilMs,
+  LATENESS,
+  readLateness,
+  type SeenLateness,
+  writeLateness,
+} from "./lateness.ts";
 import { MINUTE_MS } from "./slots.ts";
 
 export interface ArrivalsOptions {
@@ -35,14 +42,15 @@ export class EventArrivals {
    */
   async note(eventsKey: string, events: readonly NewEvent[], lateness = latenessOfEvents(events)): Promise<void> {
     try {
-      const seconds = await this.#latenessAfter(eventsKey, lateness);
-      await this.#noteMinutes(eventsKey, lateMinutesOf(events, this.#options.clock.nowMs(), seconds));
+      const seen = await this.#latenessAfter(eventsKey, lateness);
+      const nowMs = this.#options.clock.nowMs();
+      await this.#noteMinutes(eventsKey, lateMinutesOf(events, nowMs, evaluatedUntilMs(seen, nowMs)));
     } catch (error) {
       this.#options.failed("events came late, and alerts will not be evaluated again for them", error);
     }
   }
 
-  #latenessAfter(eventsKey: string, seconds: number): Promise<number> {
+  #latenessAfter(eventsKey: string, seconds: number): Promise<SeenLateness> {
     const { records, clock } = this.#options;
     const before = this.#lateness.get(eventsKey) ?? readLateness(records.db, eventsKey);
     const after = before.then(async (seen) => {
@@ -53,7 +61,7 @@ export class EventArrivals {
     this.#lateness.set(eventsKey, after);
     // Whatever could not be read or written is read again.
     after.catch(() => this.#lateness.get(eventsKey) === after && this.#lateness.delete(eventsKey));
-    return after.then((seen) => seen.seconds);
+    return after;
   }
 
   async #noteMinutes(eventsKey: string, minutes: readonly number[]): Promise<void> {
@@ -86,9 +94,9 @@ const latenessOfEvents = (events: readonly NewEvent[]) =>
   isEntryId(events[0]?.id) ? LATENESS.runtime : LATENESS.others;
 
 /** The minutes of events that alerts may have counted without them, each once. */
-function lateMinutesOf(events: readonly NewEvent[], nowMs: number, latenessSeconds: number): number[] {
+function lateMinutesOf(events: readonly NewEvent[], nowMs: number, evaluatedMs: number): number[] {
   const firstMs = nowMs - MOST_LATE_MS;
-  const last = Math.floor((nowMs - latenessSeconds * 1000) / MINUTE_MS) - 1;
+  const last = Math.floor(evaluatedMs / MINUTE_MS) - 1;
   const minutes = new Set<number>();
   let before = "";
   for (const { timestamp } of events) {

@@ -72,3 +72,12 @@ export function afterArrival(before: SeenLateness, seconds: number, nowMs: numbe
     (seconds < before.seconds && agoMs > DAY_MS);
   return isNews ? { seconds, seenMs: nowMs } : before;
 }
+
+/**
+ * Until when slots may have been evaluated. Before a lateness was seen, slots were evaluated by one that may have been less: those
+ * that had been by then are not waited for again. That the least is taken for it costs a reading at most.
+ */
+export function evaluatedUntilMs({ seconds, seenMs }: SeenLateness, nowMs: number): number {
+  const beforeMs = Math.min(seenMs, nowMs) - LATENESS.others * 1000;
+  return Math.max(nowMs - seconds * 1000, beforeMs);
+}

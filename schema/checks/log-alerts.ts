@@ -112,7 +112,12 @@ function checkAlert(
   const tests = memberOf(alert, "tests")?.value;
   for (const test of tests?.type === "array" && directory !== undefined ? tests.items : []) {
     const file = memberOf(test, "file")?.value;
-    if (file?.type !== "string" || !isInside(file.value) || directory!.kind(file.value) === "file") continue;
+    if (file?.type !== "string" || !isInside(file.value)) continue;
+    if (leadsOut(file.value, directory!)) {
+      reportLink(report, file, file.value);
+      continue;
+    }
+    if (directory!.kind(file.value) === "file") continue;
     report.error("config/missing-file", file.span, `there is no file ${quote(file.value)}`, {
       hint: "tool logs --format json > FILE writes entries of the app to one; its path is from the folder of tool.json",
     });
@@ -281,11 +286,8 @@ function checkIncluded(
     if (item.type !== "string" || !isInside(item.value)) continue;
     const paths = pathsOf(item.value, directory);
     for (const path of paths) {
-      if (leadsOut(path, directory)) {
-        report.error("config/path", item.span, `the link ${quote(path)} leads out of the project directory`, {
-          hint: "copy the file into the project: others do not have what is elsewhere on this machine",
-        });
-      } else if (!places.has(path)) places.set(path, item);
+      if (leadsOut(path, directory)) reportLink(report, item, path);
+      else if (!places.has(path)) places.set(path, item);
     }
     if (paths.length > 0) continue;
     const isPattern = item.value.includes("*");
@@ -300,6 +302,12 @@ function checkIncluded(
   for (const part of logParts(root, directory)) {
     report.elsewhere(part, places.get(part.path)!.span, problemsOf(part.text, { root, path: part.path, names }));
   }
+}
+
+function reportLink(report: ProblemReport, { span }: Node, path: string): void {
+  report.error("config/path", span, `the link ${quote(path)} leads out of the project directory`, {
+    hint: "copy the file into the project: others do not have what is elsewhere on this machine",
+  });
 }
 
 const isInside = (path: string) =>

@@ -6,6 +6,7 @@ import t from "tap";
 import type { Entry } from "../../grammar/entry.ts";
 import { continuesTrace } from "../../grammar/query/trace-lines.ts";
 import { openDevelopmentLog } from "../../runtime/development-log.ts";
+import { entryLine } from "../../runtime/entries.ts";
 import { entryOfLine, LineSplitter } from "../../runtime/output.ts";
 import { ask, makeProject, start } from "../support/runtime.ts";
 import { until } from "../support/until.ts";
@@ -120,6 +121,25 @@ t.test("a line as an entry", (t) => {
   ];
   for (const [line, expected] of rows) {
     t.same(entryOfLine(line, { level: "info", nowMs: () => Date.parse(NOW) }), expected, line || "the empty line");
+  }
+  t.end();
+});
+
+t.test("a line that nests deep is text, as it could be read and not written", (t) => {
+  const nested = (levels: number, open: string, close: string) =>
+    `{"level":"warn","message":"deep","body":${open.repeat(levels)}1${close.repeat(levels)}}`;
+  for (const [open, close] of [
+    ['{"a":', "}"],
+    ["[", "]"],
+  ] as const) {
+    for (const levels of [101, 20_000]) {
+      const line = nested(levels, open, close);
+      const entry = entryOfLine(line, { level: "info", nowMs: () => Date.parse(NOW) })!;
+      t.same([entry.level, entry.message === line, entry.fields], ["info", true, {}], `${levels} of ${open}`);
+      t.ok(entryLine(entry).includes("deep"));
+    }
+    const usual = entryOfLine(nested(90, open, close), { level: "info", nowMs: () => Date.parse(NOW) })!;
+    t.same([usual.level, usual.message], ["warn", "deep"]);
   }
   t.end();
 });

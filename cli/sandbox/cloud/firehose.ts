@@ -46,7 +46,7 @@ const ANSWER_MS = 180_000;
 const FIRST_RETRY_MS = 1_000;
 const MAX_RETRY_MS = 120_000;
 
-/** So many events wait for the buffer's time; the oldest go first. An account would send them earlier. */
+/** So many events are sent before the buffer's time is over. */
 const MAX_PENDING = 10_000;
 
 export function openFirehose(world: World, streamNamed: (name: string) => LogStream | undefined) {
@@ -54,20 +54,24 @@ export function openFirehose(world: World, streamNamed: (name: string) => LogStr
   const pending = new Map<string, Pending[]>();
   const closed = new AbortController();
 
-  /** Sends all that waits once the buffer's time is over. */
+  /** Sends all that waits once the buffer's time is over, or it is full. */
   const put = ({ name, destination }: LogStream, one: Pending) => {
     const waiting = pending.get(name);
     if (waiting !== undefined) {
       waiting.push(one);
-      if (waiting.length > MAX_PENDING) waiting.shift();
+      if (waiting.length >= MAX_PENDING) send(name);
       return;
     }
     pending.set(name, [one]);
-    world.clock.after(destination.bufferSeconds * 1000, () => {
-      const events = pending.get(name) ?? [];
-      pending.delete(name);
-      void deliver(name, { id: randomUUID(), records: recordsOf(events, world.accountId), attempts: 0, waitedMs: 0 });
-    });
+    // If that is sent sooner as it is full, the next one has the rest of the time.
+    world.clock.after(destination.bufferSeconds * 1000, () => send(name));
+  };
+
+  const send = (name: string) => {
+    const events = pending.get(name) ?? [];
+    pending.delete(name);
+    if (events.length === 0) return;
+    void deliver(name, { id: randomUUID(), records: recordsOf(events, world.accountId), attempts: 0, waitedMs: 0 });
   };
 
   /** Sends a request until it is taken, or until the time for that is over: then its records go into the bucket. */

@@ -1,4 +1,5 @@
 // `tool alerts test`: the tests beside alerts, and replays over files.
+import { join } from "node:path";
 import t from "tap";
 import { tool } from "../../support/cli.ts";
 
@@ -45,6 +46,27 @@ t.test("the tests beside alerts, with their exit code", async (t) => {
   t.match(JSON.parse(passing.stdout), {
     tests: [{ alert: "errors", file: "spike.ndjson", passed: true, triggers: 2, expected: 2, intervals: 5 }],
   });
+});
+
+t.test("links in the place of a test's file are not followed out of the project", async (t) => {
+  const tests = ["key.ndjson", "linked/b.ndjson", "within.ndjson"].map((file) => ({ file, triggers: 0 }));
+  const at = t.testdir({
+    "secret.txt": "key = a secret",
+    other: { "b.ndjson": "another secret" },
+    app: {
+      ...project({ errors: { ...ERRORS, query: "| count by message", tests } }),
+      "key.ndjson": t.fixture("symlink", "../secret.txt"),
+      linked: t.fixture("symlink", "../other"),
+      "within.ndjson": t.fixture("symlink", "spike.ndjson"),
+    },
+  });
+  const { code, stdout, stderr } = await tool(["alerts", "test"], { cwd: join(at, "app") });
+  t.equal(code, 1);
+  t.notMatch(stdout + stderr, / secret/, "nothing of what is elsewhere is shown");
+  const said = [...stderr.matchAll(/error: the link ("[^"]+") leads out of the project directory/g)].map(
+    (one) => one[1],
+  );
+  t.same(said, ['"key.ndjson"', '"linked/b.ndjson"']);
 });
 
 t.test("a replay over a file", async (t) => {

@@ -4,10 +4,14 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t, { type Test } from "tap";
+import { applyRecords } from "../../../cli/alerts/apply-records.ts";
 import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
+import type { AccountClient } from "../../../cli/team/account-client.ts";
+import { TeamError } from "../../../cli/team/error.ts";
 import { asConfig, type LogRecords } from "../../../schema/as-config.ts";
+import { RpcFailure } from "../../../schema/rpc-client.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { root } from "../../support/cli.ts";
 import { appFolder, appSource } from "../../support/deployed-app.ts";
@@ -75,6 +79,20 @@ t.test("what is planned", (t) => {
     changes: [{ action: "remove" }, { action: "remove" }, { action: "remove" }],
     remarks: [/^search all is empty and finds everything/, /^search blank is empty/],
   });
+  // Released, or another app's, by the name of the file: the alert is still its, and notifies that.
+  for (const [managed_by, more] of [
+    ["", ["add notification ops"]],
+    ["cart", ["add notification ops"]],
+    ["shop", []],
+  ] as const) {
+    const there = { ...FULL, notifications: [{ ...OPS, managed_by }] } as unknown as LogRecords;
+    const changes = managed_by === "shop" ? [] : ['change alert errors notify "ops (not of this tool.json)":"ops"'];
+    t.same(
+      steps(config, there).map((step) => step.replace(/ type .*/, "")),
+      [...more, ...changes],
+      managed_by,
+    );
+  }
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
   t.end();
@@ -103,6 +121,49 @@ const LOGS = {
     slow: { query: "duration > 5s", operator: ">=", threshold: 3, notify: "hook", repeat: "1h", limit: 5 },
   },
 };
+
+t.test("a project that somebody else makes meanwhile, and masks in what a service refuses", async (t) => {
+  const refusal = (status: number, message: string) =>
+    new TeamError(message, "write it in another way", { cause: new RpcFailure(status, "x", message) });
+  const notifications = { hook: { type: "webhook", webhook_url: "$OPS_HOOK" } };
+  const one = wanted({ notifications });
+  const apply = async (secret: string, answers: Readonly<Record<string, Error>>) => {
+    const calls: string[] = [];
+    const call = async (name: string) => {
+      calls.push(name);
+      if (answers[name] !== undefined) throw answers[name];
+      return name === "get_notifications" ? { notifications: [] } : { id: "n1" };
+    };
+    const { changes } = planRecords(one, EMPTY, () => false);
+    const secrets = new Map([["OPS_HOOK", secret]]);
+    const request = {
+      client: { call } as unknown as AccountClient,
+      wanted: one,
+      there: EMPTY,
+      isNewProject: true,
+      secrets,
+    };
+    const error = await applyRecords(changes, { ...request, onDone() {} }).catch((reason: TeamError) => reason);
+    return { calls, message: error?.message };
+  };
+  const taken = refusal(409, 'project.id: "shop" is taken: send another, or none');
+  t.same(await apply(HOOK, { add_project: taken }), {
+    calls: ["add_project", "add_notification", "get_notifications"],
+    message: undefined,
+  });
+  t.match(await apply(HOOK, { add_project: refusal(429, "too many") }), {
+    calls: ["add_project"],
+    message: "too many",
+  });
+  for (const [secret, said, message] of [
+    [HOOK, `${HOOK} is not right, nor is hooks.example.com`, "$OPS_HOOK is not right, nor is $OPS_HOOK"],
+    ["s", "must be an address", "must be an address"],
+    ["add", "must be an address", "must be an address"],
+    ["addr", "addr is no address", "$OPS_HOOK is no $OPS_HOOKess"],
+  ] as const) {
+    t.equal((await apply(secret, { add_notification: refusal(400, said) })).message, message);
+  }
+});
 
 const schemas = new Ajv({ allErrors: true, allowUnionTypes: true });
 const validate = (name: string, document: unknown) => {

@@ -250,3 +250,27 @@ t.test("what a followed service left out is told with the reason", async (t) => 
     t.equal(stderr.split("\n")[1], said, said);
   }
 });
+
+t.test("a token that goes over plain HTTP to another machine", async (t) => {
+  const server = createServer((_, response) => response.writeHead(503).end());
+  await new Promise<void>((done) => server.listen(0, "0.0.0.0", done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const { port } = server.address() as AddressInfo;
+  const directory = t.testdir({ "tool.json": '{"name": "shop"}' });
+  // By its spelling the address of any machine; connections to it come to this one.
+  const rows: readonly (readonly [host: string, argv: readonly string[], warns: boolean])[] = [
+    ["0.0.0.0", ["logs"], true],
+    ["0.0.0.0", ["alerts", "export"], true],
+    ["127.0.0.1", ["logs"], false],
+  ];
+  for (const [host, argv, warns] of rows) {
+    const service = ["--service", `http://${host}:${port}`];
+    const { stderr } = await tool([...argv, ...service], { cwd: directory, env: { TOOL_LOGS_TOKEN: "lgs_any" } });
+    const warning = `warning: plain HTTP shows the token and the log to everybody between here and ${host}:${port}\n  write https://${host}:${port}\n`;
+    t.equal(stderr.includes(warning), warns, `${host} ${argv.join(" ")}: ${stderr}`);
+    t.notMatch(stderr, "lgs_any");
+  }
+});

@@ -261,6 +261,46 @@ t.test("a project waits for the slowest of its senders", async (t) => {
   }
 });
 
+t.test("a source that is slower than the ones before: slots that did not wait for it are late", async (t) => {
+  const firehose = { lateness: 120 };
+  const rows: readonly (readonly [what: string, ageS: number, options: object, lines: readonly string[]])[] = [
+    ["just evaluated", 50, firehose, ["triggered 12:03 5 its events came late", "resolved 12:04 1"]],
+    ["within the new lateness", 110, firehose, ["triggered 12:03 5 its events came late", "resolved 12:04 0"]],
+    ["before it is evaluated", 10, firehose, ["triggered 12:03 5", "resolved 12:04 1"]],
+    ["the runtime", 29, { isOfRuntime: true }, ["triggered 12:03 5", "resolved 12:04 1"]],
+  ];
+  for (const [what, ageS, options, lines] of rows) {
+    for (const restarts of [false, true]) {
+      const world = await openWorld(t);
+      await world.add();
+      await world.arrive(at(0) + 1_000, 1);
+      const evaluator = world.evaluator();
+      await world.runUntil(evaluator, at(2));
+      world.clock.nowMs = at(3) + ageS * 1000;
+      await evaluator.pass();
+      // The first request of the new source is of now; what it had gathered before comes with the next one.
+      await world.arrive(world.clock.nowMs, 1, options);
+      const failed = (message: string) => world.failures.push(message);
+      const arrivals = restarts
+        ? new EventArrivals({ records: world.records, clock: clockAt(() => world.clock.nowMs), failed })
+        : undefined;
+      await world.arrive(at(3) - 10_000, 5, { ...options, ...(arrivals && { arrivals }) });
+      for (let pass = 0; pass < 12; pass++) {
+        world.clock.nowMs += 30_000;
+        await evaluator.pass();
+        // An alert with a usual evaluation has its late one in the next pass.
+        await evaluator.pass();
+      }
+      const deliveries = await world.deliveryLines();
+      // Whether its slot was evaluated by then depends on the id of the alert.
+      const isEither = what === "the runtime";
+      const sent = isEither ? deliveries.map((line) => line.replace(/ its .*/, "")) : deliveries;
+      t.same(sent, lines, `${what}${restarts ? ", after a restart" : ""}`);
+      t.same(world.failures, []);
+    }
+  }
+});
+
 t.test("muted, changed, new: what is told of late events", async (t) => {
   const world = await openWorld(t);
   const muted = await world.add({ muted: true, name: "muted" });

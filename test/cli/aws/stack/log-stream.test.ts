@@ -1,4 +1,6 @@
 // The log of a deployed app on its way through Firehose: the real command, the stand-in of the cloud, and the real service.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { CloudFormation } from "@aws-sdk/client-cloudformation";
@@ -7,6 +9,7 @@ import t, { type Test } from "tap";
 import { openCloud } from "../../../../cli/aws/clients.ts";
 import { applyStack, planStack } from "../../../../cli/aws/stack/apply.ts";
 import { removeAll } from "../../../../cli/aws/stack/remove.ts";
+import { openFirehose } from "../../../../cli/sandbox/cloud/firehose.ts";
 import { isEntryId } from "../../../../grammar/entry-id.ts";
 import { systemClock } from "../../../../grammar/units/clock.ts";
 import type { Config } from "../../../../schema/index.ts";
@@ -326,5 +329,45 @@ t.test("a stream to an address that Firehose does not take is refused as the acc
       { message: /is not a valid HTTPS endpoint/ },
       service,
     );
+  }
+});
+
+t.test("more than a buffer holds is sent before its time, and nothing of it is lost", async (t) => {
+  const aws = await startAws(t);
+  let received: string[] = [];
+  const server = createServer(async (request, response) => {
+    const parts: Buffer[] = [];
+    for await (const part of request) parts.push(part as Buffer);
+    const { requestId, records } = JSON.parse(Buffer.concat(parts).toString());
+    for (const { data } of records) {
+      const { logEvents } = JSON.parse(gunzipSync(Buffer.from(data, "base64")).toString());
+      received.push(...logEvents.map(({ id }: { id: string }) => id));
+    }
+    response.end(JSON.stringify({ requestId, timestamp: 0 }));
+  });
+  await new Promise<void>((done) => server.listen(0, "127.0.0.1", done));
+  t.teardown(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
+  const more = { attributes: {}, isCompressed: false, bufferSeconds: 60, retrySeconds: 0, bucket: "none" };
+  const stream = { name: "one", arn: "arn", app: undefined, destination: { url, accessKey: "key", ...more } };
+  const firehose = openFirehose(aws.state, () => stream);
+  t.teardown(() => firehose.close());
+  for (const [count, early] of [
+    [25_000, 20_000],
+    [10_000, 10_000],
+    [9_999, 0],
+  ] as const) {
+    received = [];
+    for (let i = 0; i < count; i++) {
+      const event = { id: `${count}/${i}`, stream: "s", timestamp: 0, ingestedAt: 0, message: "m" };
+      firehose.put(stream, { group: "g", filter: "f", event });
+    }
+    await until(`${early} of ${count}`, () => received.length === early);
+    aws.controls.clock.advance(60_000);
+    await until(`all of ${count}`, () => received.length === count);
+    t.equal(new Set(received).size, count);
   }
 });
