@@ -63,7 +63,10 @@ interface Existing extends Named {
 
 /** The steps from what a project has to what an app wants there. What other apps and people have is never touched. */
 export function planRecords(wanted: WantedRecords, there: LogRecords, judge: SecretJudge): RecordsPlan {
-  const nameOf = new Map(there.notifications.map(({ id, name }) => [id, name]));
+  // An alert of the file names a notification of the file: one that was released is another, though it has the name.
+  const nameOf = new Map(
+    there.notifications.flatMap(({ id, name, managed_by }) => (managed_by === wanted.app ? [[id, name] as const] : [])),
+  );
   const kinds: readonly (readonly [RecordKind, readonly Named[], readonly Existing[]])[] = [
     [
       "notification",
@@ -83,7 +86,7 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
         name,
         properties: alertProperties(alertInput(name, one, { project: "", notificationId: "" }), one.notify),
       })),
-      there.alerts.map((one) => ({ ...one, properties: alertProperties(one, nameOf.get(one.notification_id) ?? "") })),
+      there.alerts.map((one) => ({ ...one, properties: alertProperties(one, nameOf.get(one.notification_id)) })),
     ],
   ];
   const plans = kinds.map(([kind, mine, theirs]) => planKind(wanted.app, kind, mine, theirs));
@@ -155,7 +158,7 @@ const ALERT_DEFAULTS = {
   description: "",
 } as const;
 
-function alertProperties(alert: Measured | Alert, notify: string): Properties {
+function alertProperties(alert: Measured | Alert, notify: string | undefined): Properties {
   const properties = new Map<string, { readonly value: unknown }>([
     ["query", { value: alert.query }],
     ["operator", { value: alert.operator }],

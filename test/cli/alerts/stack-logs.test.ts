@@ -75,6 +75,17 @@ t.test("what is planned", (t) => {
     changes: [{ action: "remove" }, { action: "remove" }, { action: "remove" }],
     remarks: [/^search all is empty and finds everything/, /^search blank is empty/],
   });
+  const released = { ...FULL, notifications: [{ ...OPS, managed_by: "" }] } as unknown as LogRecords;
+  t.same(
+    steps(config, released),
+    [
+      'add notification ops type undefined:"email" email_addresses undefined:["ops@example.com"]',
+      'change alert errors notify undefined:"ops"',
+    ],
+    "an alert of the file leaves a notification that was released",
+  );
+  const twins = { ...FULL, notifications: [...released.notifications, { ...OPS, id: "n2" }] } as unknown as LogRecords;
+  t.same(steps(config, twins), ['change alert errors notify undefined:"ops"'], "also after an apply that did not");
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
   t.end();
