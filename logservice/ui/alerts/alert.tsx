@@ -9,6 +9,7 @@ import { usePages } from "../data/pages.ts";
 import { LinkedText } from "../kit/linked-text.tsx";
 import { ManagedNote } from "../kit/managed.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
+import { ReleaseDialog } from "../kit/release.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -22,7 +23,7 @@ import { alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
 import { firstEvaluated } from "./first-evaluated.ts";
 import { isUndelivered, sinceOf } from "./history.ts";
-import { mayChangeAlert } from "./may-change.ts";
+import { mayChangeAlert, mayReleaseAlert } from "./may-change.ts";
 import { setMuted } from "./mute.ts";
 import { NewAlert } from "./new-alert.tsx";
 import { alertPath, listPath } from "./paths.ts";
@@ -84,6 +85,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   };
   const { draft, isChanged } = editing;
   const isRemoving = useSignal(false);
+  const isReleasing = useSignal(false);
   const mayChange = mayChangeAlert(alert);
   const names = useLoaded(
     async (signal) =>
@@ -191,7 +193,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
       <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
-      {!mayChange && <ReadOnlyNote alert={alert} />}
+      {!mayChange && <ReadOnlyNote alert={alert} onRelease={() => (isReleasing.value = true)} />}
       <AlertForm
         projectId={projectId}
         id={id}
@@ -227,6 +229,13 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
           </button>
         </section>
       )}
+      {isReleasing.value && (
+        <ReleaseDialog
+          of={{ kind: "alert", record: alert }}
+          onReleased={() => of.load()}
+          onClose={() => (isReleasing.value = false)}
+        />
+      )}
       {isRemoving.value && (
         <RemoveDialog
           title={`Remove ${alert.name}?`}
@@ -251,9 +260,10 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   );
 }
 
-function ReadOnlyNote({ alert }: { readonly alert: Stored }) {
+function ReadOnlyNote({ alert, onRelease }: { readonly alert: Stored; onRelease(): void }) {
   if (alert.managed_by === "") return <p class="note">Your role may not change this alert.</p>;
-  return <ManagedNote of={{ kind: "alert", record: alert }} />;
+  const record = { kind: "alert", record: alert } as const;
+  return <ManagedNote of={record} onRelease={mayReleaseAlert(alert) ? onRelease : undefined} />;
 }
 
 /** When it was evaluated, or will be first. */

@@ -8,6 +8,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { FilteredList } from "../kit/filtered.tsx";
 import { CopyAsJson, ManagedTag } from "../kit/managed.tsx";
+import { ReleaseDialog } from "../kit/release.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -23,6 +24,7 @@ import { SearchDialog } from "./search-dialog.tsx";
 export function Searches({ projectId }: { readonly projectId: string }) {
   const [changing, setChanging] = useState<Partial<Search> | undefined>(undefined);
   const [removing, setRemoving] = useState<Search | undefined>(undefined);
+  const [releasing, setReleasing] = useState<Search | undefined>(undefined);
   const searches = useLoaded(
     async (signal) => (await call("get_searches", { project_id: projectId }, { signal })).searches,
     [projectId],
@@ -73,7 +75,12 @@ export function Searches({ projectId }: { readonly projectId: string }) {
                       </td>
                       {mayChange && search.managed_by !== "" && (
                         <td class="actions">
-                          <CopyAsJson of={{ kind: "search", record: search }} />
+                          <CopyAsJson of={{ kind: "search", record: search }} />{" "}
+                          <RowButton
+                            text="Release"
+                            spoken={`Release from tool.json: ${search.name}`}
+                            onPress={() => setReleasing(search)}
+                          />
                         </td>
                       )}
                       {mayChange && search.managed_by === "" && (
@@ -100,6 +107,13 @@ export function Searches({ projectId }: { readonly projectId: string }) {
           first={changing}
           onSaved={() => void searches.load()}
           onClose={() => setChanging(undefined)}
+        />
+      )}
+      {releasing && (
+        <ReleaseDialog
+          of={{ kind: "search", record: releasing }}
+          onReleased={() => searches.load()}
+          onClose={() => setReleasing(undefined)}
         />
       )}
       {removing && (
