@@ -7,7 +7,7 @@ import type { Window } from "../support/ui/window.ts";
 import { firstOwner, startWorld, TEAM, type World } from "../support/ui/world.ts";
 
 const AXE = readFileSync(createRequire(import.meta.url).resolve("axe-core/axe.min.js"), "utf8");
-/** What sticks out of the table of the page. */
+/** The tags that stick out of the table of the page. */
 const CUT = `(() => {
   const edge = document.querySelector("table").parentElement.getBoundingClientRect().right;
   return [...document.querySelectorAll("table .tag")]

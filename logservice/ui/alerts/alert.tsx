@@ -85,7 +85,6 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   };
   const { draft, isChanged } = editing;
   const isRemoving = useSignal(false);
-  const isReleasing = useSignal(false);
   const mayChange = mayChangeAlert(alert);
   const names = useLoaded(
     async (signal) =>
@@ -193,7 +192,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
       <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
-      {!mayChange && <ReadOnlyNote alert={alert} onRelease={() => (isReleasing.value = true)} />}
+      <ReadOnlyNote alert={alert} onReleased={() => of.load()} />
       <AlertForm
         projectId={projectId}
         id={id}
@@ -229,13 +228,6 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
           </button>
         </section>
       )}
-      {isReleasing.value && (
-        <ReleaseDialog
-          of={{ kind: "alert", record: alert }}
-          onReleased={() => of.load()}
-          onClose={() => (isReleasing.value = false)}
-        />
-      )}
       {isRemoving.value && (
         <RemoveDialog
           title={`Remove ${alert.name}?`}
@@ -260,10 +252,22 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   );
 }
 
-function ReadOnlyNote({ alert, onRelease }: { readonly alert: Stored; onRelease(): void }) {
-  if (alert.managed_by === "") return <p class="note">Your role may not change this alert.</p>;
+/** Why the person may not change it here, if so. */
+function ReadOnlyNote({ alert, onReleased }: { readonly alert: Stored; onReleased(): Promise<unknown> }) {
+  const isReleasing = useSignal(false);
   const record = { kind: "alert", record: alert } as const;
-  return <ManagedNote of={record} onRelease={mayReleaseAlert(alert) ? onRelease : undefined} />;
+  const release = (): void => {
+    isReleasing.value = true;
+  };
+  return (
+    <>
+      {alert.managed_by === "" && !mayChangeAlert(alert) && <p class="note">Your role may not change this alert.</p>}
+      <ManagedNote of={record} onRelease={mayReleaseAlert(alert) ? release : undefined} />
+      {isReleasing.value && (
+        <ReleaseDialog of={record} onReleased={onReleased} onClose={() => (isReleasing.value = false)} />
+      )}
+    </>
+  );
 }
 
 /** When it was evaluated, or will be first. */

@@ -55,7 +55,7 @@ export function ReleaseDialog({ of, onReleased, onClose }: ReleaseDialogProps) {
   );
 }
 
-/** What an apply does if the app keeps the name: it adds its own, as it leaves alone what people have. */
+/** The next apply if the app keeps the name: it adds its own, as it leaves alone what people have. */
 const ADDED: Readonly<Record<ManagedRecord["kind"], string>> = {
   alert: "adds another alert of this name, and both notify.",
   notification: "adds another notification of this name, which the alerts of tool.json then use instead of this one.",
