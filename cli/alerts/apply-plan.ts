@@ -1,7 +1,7 @@
 import { type Context, EXIT } from "../context.ts";
 import { TeamError } from "../team/error.ts";
 import type { ServiceChange } from "./plan-records.ts";
-import { type ServicePlan, saidOf } from "./service-plan.ts";
+import { madeFirst, type ServicePlan, saidOf } from "./service-plan.ts";
 import { changeNames, renderServicePlan, servicePlanDocument } from "./service-plan-text.ts";
 
 /** How far a plan was carried out. */
@@ -67,7 +67,10 @@ export async function sayApplied(context: Context, { plan, done, problem }: Appl
     } else {
       for (const line of doneLines(done)) await context.print(line);
       if (done.length === changes.length) await context.print(`${place}, matches tool.json`);
-      for (const remark of plan.remarks) await context.say(remark);
+      for (const remark of plan.remarks) {
+        if (remark !== madeFirst(project)) await context.say(remark);
+        else if (done.length > 0) await context.say(`the project ${project} was not there yet: it was made first`);
+      }
     }
   }
   return sayProblem(context, problem, done.length === 0 ? "nothing of the log service was changed: " : "");

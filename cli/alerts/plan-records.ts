@@ -89,7 +89,7 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
         name,
         properties: alertProperties(alertInput(name, one, { project: "", notificationId: "" }), one.notify),
       })),
-      there.alerts.map((one) => ({ ...one, properties: alertProperties(one, nameOf.get(one.notification_id) ?? "") })),
+      there.alerts.map((one) => ({ ...one, properties: alertProperties(one, nameOf.get(one.notification_id)) })),
     ],
   ];
   const plans = kinds.map(([kind, mine, theirs]) => planKind(wanted.app, kind, mine, theirs));
@@ -161,7 +161,7 @@ const ALERT_DEFAULTS = {
   description: "",
 } as const;
 
-function alertProperties(alert: Measured | Alert, notify: string): Properties {
+function alertProperties(alert: Measured | Alert, notify: string | undefined): Properties {
   const properties = new Map<string, { readonly value: unknown }>([
     ["query", { value: alert.query }],
     ["operator", { value: alert.operator }],

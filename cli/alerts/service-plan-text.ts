@@ -1,5 +1,6 @@
 import { visible } from "../../grammar/visible-text.ts";
-import { clip, painters, type TextOptions } from "../output/stack-text.ts";
+import { displayWidth } from "../output/display-width.ts";
+import { clip, painters, roomOf, type TextOptions } from "../output/stack-text.ts";
 import type { RecordProperty, ServiceChange } from "./plan-records.ts";
 import type { ServicePlan } from "./service-plan.ts";
 
@@ -18,7 +19,7 @@ export function renderServicePlan(plan: ServicePlan, options: TextOptions): stri
     const note = action === "remove" ? `  ${red("REMOVED")}` : "";
     return [
       `  ${mark} ${kind} ${visible(name)}${note}`,
-      ...properties.map((property) => clip(`      ${propertyText(property, action)}`, options.columns)),
+      ...properties.flatMap((property) => propertyLines(property, action, roomOf(options))),
     ];
   });
   const title = `${bold("Changes")} to ${place}`;
@@ -26,6 +27,14 @@ export function renderServicePlan(plan: ServicePlan, options: TextOptions): stri
 }
 
 const blocks = (texts: readonly string[]) => texts.filter((text) => text !== "").join("\n\n");
+
+/** One line, or two where the value of before would leave no room for the one that it gets. */
+function propertyLines(property: RecordProperty, action: ServiceChange["action"], room: number): string[] {
+  const line = `      ${propertyText(property, action)}`;
+  const at = line.indexOf(" -> ");
+  const lines = displayWidth(line) <= room || at < 0 ? [line] : [line.slice(0, at), `        ${line.slice(at + 1)}`];
+  return lines.map((one) => clip(one, room));
+}
 
 function propertyText({ path, before, after, isSecret }: RecordProperty, action: ServiceChange["action"]): string {
   if (isSecret) return `${path}: a secret${action === "change" ? ", which has changed" : ""}`;

@@ -66,6 +66,9 @@ export async function planService(context: Context, request: PlanRequest): Promi
   }
 }
 
+/** The remark on a project that the first change makes. */
+export const madeFirst = (project: string) => `the project ${project} is not there yet: it is made first`;
+
 /** A service may answer anything. */
 export const saidOf = ({ message, hint }: TeamError) => ({
   message: visible(message),
@@ -143,10 +146,7 @@ async function planOf(
   return {
     project,
     changes,
-    remarks: [
-      ...(isNewProject && changes.length > 0 ? [`the project ${project} is not there yet: it is made first`] : []),
-      ...remarks,
-    ],
+    remarks: [...(isNewProject && changes.length > 0 ? [madeFirst(project)] : []), ...remarks],
     problem,
     apply: (onDone) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, onDone }),
   };

@@ -47,7 +47,9 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
       const text = logs === undefined ? "" : renderServicePlan(logs, context.io.stdout);
       if (text !== "") await context.print(`\n${text}`);
       const isReady = logs?.problem === undefined && (logs?.changes.length ?? 0) > 0;
-      if (hasWork(stackPlan) || isReady) await context.say("\ntool stack apply does that");
+      if (logs?.problem !== undefined && hasWork(stackPlan))
+        await context.say("\ntool stack apply changes the stack, but nothing of the log service:");
+      else if (hasWork(stackPlan) || isReady) await context.say("\ntool stack apply makes these changes");
     }
     return sayProblem(context, logs?.problem);
   });

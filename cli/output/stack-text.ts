@@ -3,6 +3,8 @@ import type { DomainCertificate, StackChange, StackPlan, StackResource, StackSta
 export interface TextOptions {
   readonly color: boolean;
   readonly columns: number;
+  /** If not, lines are as long as they are: a file or the log of a build is read elsewhere. */
+  readonly isTerminal?: boolean;
 }
 
 /** The sandbox that a stack is in. */
@@ -135,7 +137,7 @@ export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here
   function changeLines(change: StackChange): string[] {
     const values = change.properties.map(({ path, before, after }) => {
       if (before === undefined && after === undefined) return `      ${path} ${dim("follows from another change")}`;
-      return clip(`      ${path}: ${before ?? dim("none")} -> ${after ?? dim("none")}`, options.columns);
+      return clip(`      ${path}: ${before ?? dim("none")} -> ${after ?? dim("none")}`, roomOf(options));
     });
     return [rowText(changeRow(change), column, options), ...values];
   }
@@ -238,6 +240,10 @@ function wrap(text: string, width: number): string[] {
   }
   return lines;
 }
+
+/** Columns that a value may take. */
+export const roomOf = ({ columns, isTerminal = true }: TextOptions) =>
+  isTerminal ? columns : Number.POSITIVE_INFINITY;
 
 export function clip(line: string, columns: number): string {
   return visible(line) <= columns ? line : `${line.slice(0, columns - 1)}…`;

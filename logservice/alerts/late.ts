@@ -1,3 +1,4 @@
+import { CAME_LATE } from "../notify/condition.ts";
 import type { Slots } from "./read-slots.ts";
 import { withoutOldNews } from "./replay.ts";
 import { slotStartMs, slotStopMs } from "./slots.ts";
@@ -53,7 +54,7 @@ export function reconsider(
       // Whoever was told that it is triggered looks already.
       const isTold = !rule.isMuted && groups.get(key)?.episode === undefined;
       const episode = { ...begun, isTold };
-      transitions.push({ ...triggered, episode, isTold, reason: LATE });
+      transitions.push({ ...triggered, episode, isTold, reason: CAME_LATE });
       if (resolved !== undefined) transitions.push({ ...resolved, episode, isTold });
       else groups.set(key, { breaches: rule.for, recoveries: 0, value: value ?? 0, episode });
     }
@@ -70,9 +71,6 @@ function takeBreaches(groups: Map<string, GroupState>, again: EvaluationState["g
     if (group.breaches > (before?.breaches ?? 0)) groups.set(key, group);
   }
 }
-
-/** The reason of what is told late. */
-const LATE = "its events came late";
 
 interface Missed {
   readonly triggered: Transition;

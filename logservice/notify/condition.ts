@@ -10,6 +10,9 @@ export interface Measured {
 /** The measure of an alert on the disk. It is taken at a moment, so nothing is said of an interval. */
 export const FREE_DISK: Measured = { what: "free disk", unit: "%" };
 
+/** The reason of what is told late, and of an episode until something else closes it. */
+export const CAME_LATE = "its events came late";
+
 /** Whether it is the disk that is measured. */
 export const isFreeDisk = ({ what, unit }: Measured) => what === FREE_DISK.what && unit === FREE_DISK.unit;
 

@@ -86,7 +86,8 @@ export function summaryText(message: AlertMessage): string {
 }
 
 const SUMMARIES: Record<AlertMessage["kind"], (message: AlertMessage) => string> = {
-  triggered: (message) => `${measured(message)}; the alert triggers on ${limitText(message)}${because(message)}`,
+  triggered: (message) =>
+    `${measured(message)}; the alert triggers on ${limitText(message)}${message.reason === "" ? "" : `; ${message.reason}`}`,
   repeated: (message) =>
     `${measured(message)}; still triggered since ${triggeredText(message)}; the alert triggers on ${limitText(message)}`,
   failed: (message) =>

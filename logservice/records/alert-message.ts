@@ -44,7 +44,7 @@ export interface AlertMessage {
   readonly events: readonly Event[];
   /** Whether there were more events than these. */
   readonly hasMoreEvents: boolean;
-  /** Why it failed, or why it was resolved if not by its value: for people, one sentence without a full stop. */
+  /** Why it failed, is told late, or was resolved if not by its value: for people, one sentence without a full stop. */
   readonly reason: string;
   /** Path of the page with exactly these events, or that shows the disk; it needs an origin before it. */
   readonly path: string;

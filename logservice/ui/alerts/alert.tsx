@@ -9,6 +9,7 @@ import { usePages } from "../data/pages.ts";
 import { LinkedText } from "../kit/linked-text.tsx";
 import { ManagedNote } from "../kit/managed.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
+import { ReleaseDialog } from "../kit/release.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -22,7 +23,7 @@ import { alertOf, draftOfAlert, searchOfDraft } from "./draft.ts";
 import { Episodes } from "./episodes.tsx";
 import { firstEvaluated } from "./first-evaluated.ts";
 import { isUndelivered, sinceOf } from "./history.ts";
-import { mayChangeAlert } from "./may-change.ts";
+import { mayChangeAlert, mayReleaseAlert } from "./may-change.ts";
 import { setMuted } from "./mute.ts";
 import { NewAlert } from "./new-alert.tsx";
 import { alertPath, listPath } from "./paths.ts";
@@ -191,7 +192,7 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
       )}
       <Episodes alert={alert} pages={episodes} />
       <Deliveries projectId={projectId} of={{ alert_id: id }} names={names.value.value ?? new Map()} />
-      {!mayChange && <ReadOnlyNote alert={alert} />}
+      <ReadOnlyNote alert={alert} onReleased={() => of.load()} />
       <AlertForm
         projectId={projectId}
         id={id}
@@ -251,9 +252,22 @@ function AlertDetails({ of, alert, isRemoved }: AlertDetailsProps) {
   );
 }
 
-function ReadOnlyNote({ alert }: { readonly alert: Stored }) {
-  if (alert.managed_by === "") return <p class="note">Your role may not change this alert.</p>;
-  return <ManagedNote of={{ kind: "alert", record: alert }} />;
+/** Why the person may not change it here, if so. */
+function ReadOnlyNote({ alert, onReleased }: { readonly alert: Stored; onReleased(): Promise<unknown> }) {
+  const isReleasing = useSignal(false);
+  const record = { kind: "alert", record: alert } as const;
+  const release = (): void => {
+    isReleasing.value = true;
+  };
+  return (
+    <>
+      {alert.managed_by === "" && !mayChangeAlert(alert) && <p class="note">Your role may not change this alert.</p>}
+      <ManagedNote of={record} onRelease={mayReleaseAlert(alert) ? release : undefined} />
+      {isReleasing.value && (
+        <ReleaseDialog of={record} onReleased={onReleased} onClose={() => (isReleasing.value = false)} />
+      )}
+    </>
+  );
 }
 
 /** When it was evaluated, or will be first. */

@@ -1,7 +1,7 @@
 import type { Alert, AlertEpisode } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
-import type { Measured } from "../../notify/condition.ts";
+import { CAME_LATE, type Measured } from "../../notify/condition.ts";
 import { serviceNow } from "../data/clock.ts";
 import type { Pages } from "../data/pages.ts";
 import { teamId } from "../data/session.ts";
@@ -10,7 +10,7 @@ import { MoreButton } from "../kit/more.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";
 import { AlertGroup } from "./group.tsx";
-import { countsFrom, endOf, KEPT_DAYS, windowOf } from "./history.ts";
+import { countsFrom, endOf, isOfLate, KEPT_DAYS, windowOf } from "./history.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { EVENTS, FREE_DISK, valueWords } from "./words.ts";
 
@@ -75,8 +75,9 @@ function Episode({ alert, episode, query, measured }: EpisodeProps) {
         <strong>{minuteText(Date.parse(triggered_at))}</strong> <AlertGroup of={group} />
         <span class="reason">
           {isFailure ? <Text text={reason} /> : valueWords(value, measured)}
+          {isOfLate(episode) && `; ${CAME_LATE}`}
           {"; "}
-          <Text text={isFailure || resolved_at === null || reason === "" ? endOf(episode) : reason} />
+          <Text text={endOf(episode)} />
           {resolved_at === null ? `, for ${longDuration(lastedMs)}` : ` after ${longDuration(lastedMs)}`}
           {muted && "; nobody was notified, as it was muted"}
         </span>

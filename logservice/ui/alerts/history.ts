@@ -1,4 +1,5 @@
 import type { Alert, AlertEpisode, Delivery } from "../../../schema/rpc.generated.ts";
+import { CAME_LATE } from "../../notify/condition.ts";
 
 /** The present state of an alert, as people say it. */
 export interface AlertStatus {
@@ -58,11 +59,15 @@ export function isUndelivered(id: string, deliveries: readonly Pick<Delivery, "a
   return last !== undefined && (last.status === "failed" || (last.status === "waiting" && last.attempts > 0));
 }
 
+/** Whether it was triggered only after the events of its interval had come late. */
+export const isOfLate = ({ kind, reason }: AlertEpisode) => kind === "triggered" && reason === CAME_LATE;
+
 /** How an episode ended. A failure keeps its reason, and ends when the query can be evaluated again. */
-export function endOf({ kind, reason, resolved_at }: AlertEpisode): string {
+export function endOf(episode: AlertEpisode): string {
+  const { kind, reason, resolved_at } = episode;
   if (resolved_at === null) return kind === "failed" ? "still cannot be evaluated" : "still triggered";
   if (kind === "failed") return "could be evaluated again";
-  return reason === "" ? "resolved" : reason;
+  return reason === "" || isOfLate(episode) ? "resolved" : reason;
 }
 
 const byTime = (a: string, b: string) => Date.parse(a) - Date.parse(b);

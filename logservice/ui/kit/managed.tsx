@@ -1,6 +1,7 @@
 import type { Alert, Notification, Search } from "../../../schema/rpc.generated.ts";
 import { call } from "../data/call.ts";
 import { copy } from "./copy.tsx";
+import { RowButton } from "./row-button.tsx";
 import { useSending } from "./sending.ts";
 import { Text } from "./text.tsx";
 import { visibleText } from "./visible.ts";
@@ -15,14 +16,20 @@ export type ManagedRecord =
 export function ManagedTag({ by }: { readonly by: string }) {
   if (by === "") return null;
   return (
-    <span class="tag">
+    <span class="tag managed">
       in tool.json of <Text text={by} />
     </span>
   );
 }
 
+export interface ManagedNoteProps {
+  readonly of: ManagedRecord;
+  /** Asks whether it is to be released; undefined if the person may not release it. */
+  readonly onRelease: (() => void) | undefined;
+}
+
 /** The same in place of what would save or remove it. */
-export function ManagedNote({ of }: { readonly of: ManagedRecord }) {
+export function ManagedNote({ of, onRelease }: ManagedNoteProps) {
   const { managed_by } = of.record;
   if (managed_by === "") return null;
   return (
@@ -36,6 +43,9 @@ export function ManagedNote({ of }: { readonly of: ManagedRecord }) {
           : change it there, then run <code>tool stack apply</code>.
         </span>
         <CopyAsJson of={of} />
+        {onRelease && (
+          <RowButton text="Release" spoken={`Release from tool.json: ${of.record.name}`} onPress={onRelease} />
+        )}
       </div>
     </div>
   );

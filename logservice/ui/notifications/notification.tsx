@@ -9,6 +9,7 @@ import { mayDo, session, teamId } from "../data/session.ts";
 import { ManagedNote } from "../kit/managed.tsx";
 import { isGone, NoItem } from "../kit/no-item.tsx";
 import { ProblemNote } from "../kit/problem.tsx";
+import { ReleaseDialog } from "../kit/release.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { useSending } from "../kit/sending.ts";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -120,6 +121,7 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
   const sending = useSending(NOTIFICATION_PATHS);
   const testing = useSending();
   const [tested, setTested] = useState(false);
+  const [isReleasing, setReleasing] = useState(false);
   const { project_id, type, name } = notification;
   const id = notification.id!;
   const isManaged = notification.managed_by !== "";
@@ -142,7 +144,10 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
         </h1>
       </header>
       <section class="card">
-        <ManagedNote of={{ kind: "notification", record: notification }} />
+        <ManagedNote
+          of={{ kind: "notification", record: notification }}
+          onRelease={mayDo("notifications:write") ? () => setReleasing(true) : undefined}
+        />
         {!mayChange && !isManaged && <p class="hint">Your role may not change notifications.</p>}
         <NotificationForm
           first={draftOfNotification(notification)}
@@ -198,6 +203,13 @@ function NotificationDetails({ of, notification }: NotificationDetailsProps) {
         </section>
       )}
       {type === "webhook" && <Signature of={of} notification={notification} />}
+      {isReleasing && (
+        <ReleaseDialog
+          of={{ kind: "notification", record: notification }}
+          onReleased={() => of.load()}
+          onClose={() => setReleasing(false)}
+        />
+      )}
     </>
   );
 }

@@ -8,6 +8,7 @@ import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
 import { FilteredList } from "../kit/filtered.tsx";
 import { CopyAsJson, ManagedTag } from "../kit/managed.tsx";
+import { ReleaseDialog } from "../kit/release.tsx";
 import { RemoveDialog } from "../kit/remove-dialog.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
@@ -23,6 +24,7 @@ import { SearchDialog } from "./search-dialog.tsx";
 export function Searches({ projectId }: { readonly projectId: string }) {
   const [changing, setChanging] = useState<Partial<Search> | undefined>(undefined);
   const [removing, setRemoving] = useState<Search | undefined>(undefined);
+  const [releasing, setReleasing] = useState<Search | undefined>(undefined);
   const searches = useLoaded(
     async (signal) => (await call("get_searches", { project_id: projectId }, { signal })).searches,
     [projectId],
@@ -54,39 +56,15 @@ export function Searches({ projectId }: { readonly projectId: string }) {
               {(matches) => (
                 <Table columns={["Name", "Query", "Edited"]} hasActions={mayChange}>
                   {matches.map((search) => (
-                    <tr key={search.id}>
-                      <td class="named">
-                        <a
-                          class="strong"
-                          href={events + searchOf({ query: search.query })}
-                          title={visibleText(search.name)}
-                        >
-                          <Text text={search.name} />
-                        </a>{" "}
-                        <ManagedTag by={search.managed_by} />
-                      </td>
-                      <td class="wide">
-                        <QueryCode query={search.query} />
-                      </td>
-                      <td class="soft">
-                        <Ago at={search.updated_at ?? search.created_at} />
-                      </td>
-                      {mayChange && search.managed_by !== "" && (
-                        <td class="actions">
-                          <CopyAsJson of={{ kind: "search", record: search }} />
-                        </td>
-                      )}
-                      {mayChange && search.managed_by === "" && (
-                        <td class="actions">
-                          <RowButton text="Edit" spoken={`Edit ${search.name}`} onPress={() => setChanging(search)} />{" "}
-                          <RowButton
-                            text="Remove"
-                            spoken={`Remove ${search.name}`}
-                            onPress={() => setRemoving(search)}
-                          />
-                        </td>
-                      )}
-                    </tr>
+                    <Row
+                      key={search.id}
+                      search={search}
+                      href={events + searchOf({ query: search.query })}
+                      mayChange={mayChange}
+                      onEdit={() => setChanging(search)}
+                      onRemove={() => setRemoving(search)}
+                      onRelease={() => setReleasing(search)}
+                    />
                   ))}
                 </Table>
               )}
@@ -100,6 +78,13 @@ export function Searches({ projectId }: { readonly projectId: string }) {
           first={changing}
           onSaved={() => void searches.load()}
           onClose={() => setChanging(undefined)}
+        />
+      )}
+      {releasing && (
+        <ReleaseDialog
+          of={{ kind: "search", record: releasing }}
+          onReleased={() => searches.load()}
+          onClose={() => setReleasing(undefined)}
         />
       )}
       {removing && (
@@ -116,6 +101,48 @@ export function Searches({ projectId }: { readonly projectId: string }) {
         </RemoveDialog>
       )}
     </div>
+  );
+}
+
+interface RowProps {
+  readonly search: Search;
+  /** The explorer with its query. */
+  readonly href: string;
+  readonly mayChange: boolean;
+  onEdit(): void;
+  onRemove(): void;
+  onRelease(): void;
+}
+
+function Row({ search, href, mayChange, onEdit, onRemove, onRelease }: RowProps) {
+  const { name, query, managed_by } = search;
+  return (
+    <tr>
+      <td class="named">
+        <a class="strong" href={href} title={visibleText(name)}>
+          <Text text={name} />
+        </a>{" "}
+        <ManagedTag by={managed_by} />
+      </td>
+      <td class="wide">
+        <QueryCode query={query} />
+      </td>
+      <td class="soft">
+        <Ago at={search.updated_at ?? search.created_at} />
+      </td>
+      {mayChange && managed_by !== "" && (
+        <td class="actions">
+          <CopyAsJson of={{ kind: "search", record: search }} />{" "}
+          <RowButton text="Release" spoken={`Release from tool.json: ${name}`} onPress={onRelease} />
+        </td>
+      )}
+      {mayChange && managed_by === "" && (
+        <td class="actions">
+          <RowButton text="Edit" spoken={`Edit ${name}`} onPress={onEdit} />{" "}
+          <RowButton text="Remove" spoken={`Remove ${name}`} onPress={onRemove} />
+        </td>
+      )}
+    </tr>
   );
 }
 

@@ -14,6 +14,8 @@ const STATUS: Readonly<Record<Subscription["status"], string>> = {
 /** The words of the page about a subscription, and what an owner may do with it. */
 export interface SubscriptionState {
   readonly edition: string;
+  /** The name of `ends_at`. */
+  readonly ends: "Ends" | "Ended";
   readonly text: string;
   /** Whether the team may subscribe, or take up again what it ended. */
   readonly canSubscribe: boolean;
@@ -26,10 +28,13 @@ export function subscriptionState({ status, edition, ends_at }: Subscription): S
   const isEnding = isRunning && ends_at !== undefined;
   return {
     edition: edition === "pro" ? "Pro" : "Free",
+    ends: isRunning ? "Ends" : "Ended",
     text:
       isEnding && edition === "pro"
         ? "The subscription was ended, and runs until the time that is paid is over."
-        : STATUS[status],
+        : status === "past_due" && edition === "pro"
+          ? "A payment failed: change the card. The team keeps Pro for 7 days after that."
+          : STATUS[status],
     canSubscribe: !isRunning || isEnding || status === "incomplete",
     canChangeCard: isRunning,
     canEnd: isRunning && !isEnding,

@@ -39,7 +39,7 @@ export function Subscription({ of: loaded }: { readonly of: Loaded<Answer> }) {
 function Paid({ subscription, set }: { readonly subscription: Answer; set(value: Answer): void }) {
   const [isEnding, setEnding] = useState(false);
   const sending = useSending();
-  const { edition, text, canSubscribe, canChangeCard, canEnd } = subscriptionState(subscription);
+  const { edition, ends, text, canSubscribe, canChangeCard, canEnd } = subscriptionState(subscription);
   const goTo = (operation: "add_subscription" | "change_card") =>
     void sending.send(async () => location.assign((await call(operation, {})).url));
   return (
@@ -49,7 +49,7 @@ function Paid({ subscription, set }: { readonly subscription: Answer; set(value:
         <dd>{edition}</dd>
         {subscription.ends_at !== undefined && (
           <>
-            <dt>Ends</dt>
+            <dt>{ends}</dt>
             <dd>
               <At at={subscription.ends_at} />
             </dd>

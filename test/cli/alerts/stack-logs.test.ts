@@ -7,6 +7,7 @@ import t, { type Test } from "tap";
 import { applyRecords } from "../../../cli/alerts/apply-records.ts";
 import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
+import { renderServicePlan } from "../../../cli/alerts/service-plan-text.ts";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { TeamError } from "../../../cli/team/error.ts";
@@ -93,8 +94,31 @@ t.test("what is planned", (t) => {
       managed_by,
     );
   }
+  const released = { ...OPS, managed_by: "" };
+  const twins = { ...FULL, notifications: [released, { ...OPS, id: "n2" }] } as unknown as LogRecords;
+  t.same(
+    steps(config, twins),
+    ['change alert errors notify "ops (not of this tool.json)":"ops"'],
+    "also after an apply that did not",
+  );
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
+  t.end();
+});
+
+t.test("a plan is read on a terminal, and elsewhere", (t) => {
+  const query = { path: "query", isSecret: false, before: '"status >= 500 | count by path"', after: '"status >= 400"' };
+  const change = { action: "change", kind: "alert", name: "errors", id: "a1", properties: [query] } as const;
+  const plan = { service: "https://logs.example.com", project: "shop", changes: [change], remarks: [] };
+  const lines = (columns: number, isTerminal: boolean) =>
+    renderServicePlan({ ...plan, problem: undefined, apply: async () => {} }, { color: false, columns, isTerminal })
+      .split("\n")
+      .slice(2, -2);
+  const [from, to] = ['      query: "status >= 500 | count by path"', '-> "status >= 400"'];
+  t.same(lines(80, true), [`${from} ${to}`]);
+  t.same(lines(50, true), [from, `        ${to}`], "what it gets is seen, too");
+  t.same(lines(20, true), ['      query: "statu…', '        -> "status …'], "cut only if there is no room at all");
+  t.same(lines(20, false), [`${from} ${to}`], "whole in a file or the log of a build");
   t.end();
 });
 
@@ -231,6 +255,11 @@ const ALL = ["notifications hook", "notifications pager", "searches failed", "se
 
 t.test("applied, changed, partly removed, by two people", slow(), async (t) => {
   const { service, app, ann, bob, run, ofProject, configure, plan, names, printed, folder } = await open(t);
+  const early = await run(ann, "stack", "plan");
+  t.match(
+    early.stderr,
+    /tool stack apply changes the stack, but nothing of the log service:\nerror: there is no secret /,
+  );
   const first = await run(ann, "deploy");
   t.equal(first.code, 0, first.stderr);
   t.match(
@@ -472,7 +501,7 @@ t.test("the sandbox applies to the log service that runs here", slow(), async (t
     t.equal((await sandbox.tool(directory, "env", "set", secret, "-s", "_service")).code, 0);
   const applied = await sandbox.tool(directory, "stack", "apply");
   t.equal(applied.code, 0, applied.stderr);
-  t.match(applied.stderr, "the project my_app is not there yet: it is made first");
+  t.match(applied.stderr, "the project my_app was not there yet: it was made first");
   const { alerts } = (await service.call("get_alerts", { project_id: "my_app" })).json;
   t.same(
     alerts.map(({ name, managed_by }: { name: string; managed_by: string }) => [name, managed_by]),

@@ -5,6 +5,7 @@ import type { AddressInfo } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { alignedTable } from "../../../cli/output/aligned-table.ts";
 import { type AnswerShape, hasShape } from "../../../schema/rpc-answer-shape.ts";
 import { type Running, spawnTool, tool } from "../../support/cli.ts";
 import { until } from "../../support/until.ts";
@@ -240,5 +241,18 @@ t.test("shapes of answers", (t) => {
   for (const [value, shape, expected] of rows) {
     t.equal(hasShape(value, shape), expected, `${JSON.stringify(value)} as ${JSON.stringify(shape)}`);
   }
+  t.end();
+});
+
+t.test("a long name leaves room for the other columns of a table", (t) => {
+  const long = "the build that a person has named after all that it does, in a hurry";
+  const table = (columns: number, isTerminal = true) =>
+    alignedTable(["ID", "NAME", "ENDS"], [["tok_1", long, "2031-01-01"]], { color: false, isTerminal, columns }).split(
+      "\n",
+    );
+  t.same(table(40), ["ID     NAME                   ENDS", "tok_1  the build that a per…  2031-01-01"]);
+  t.match(table(20)[1], /^tok_1 {2}the build t…/, "it says something");
+  t.equal(table(40, false)[1], `tok_1  ${long}  2031-01-01`, "whole where nothing is cut");
+  t.equal(table(200)[1], `tok_1  ${long}  2031-01-01`);
   t.end();
 });

@@ -160,6 +160,10 @@ t.test("summaries", (t) => {
       { kind: "repeated" },
       "42 events in 5 min; still triggered since 23 Nov 2026, 14:05 UTC; the alert triggers on more than 10",
     ],
+    [
+      { reason: "its events came late" },
+      "42 events in 5 min; the alert triggers on more than 10; its events came late",
+    ],
     [{ kind: "resolved", value: 3 }, "Resolved, with 3 events in 5 min; triggered on 23 Nov 2026, 14:05 UTC"],
     [
       { kind: "resolved", value: 3, reason: "closed by a change" },

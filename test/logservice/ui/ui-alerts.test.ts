@@ -17,6 +17,7 @@ import {
 import {
   countsFrom,
   endOf,
+  isOfLate,
   isUndelivered,
   sinceOf,
   statesOf,
@@ -373,6 +374,10 @@ t.test("states, since when, and how episodes ended", (t) => {
     endOf(alertEpisode({ resolved_at: at(2), reason: "closed by a change of the alert" })),
     "closed by a change of the alert",
   );
+  const late = alertEpisode({ reason: "its events came late" });
+  t.same([isOfLate(late), endOf(late)], [true, "still triggered"]);
+  t.equal(endOf({ ...late, resolved_at: at(2) }), "resolved", "why it began is not how it ended");
+  t.notOk(isOfLate(alertEpisode({ reason: "closed by a change of the alert" })));
   t.equal(endOf(alertEpisode({ kind: "failed", reason: "too slow", resolved_at: at(2) })), "could be evaluated again");
   const range = windowOf(alertEpisode({ triggered_at: at(2), resolved_at: at(3) }), { interval: 5, for: 2 }, 0);
   t.same(

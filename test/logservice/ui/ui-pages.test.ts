@@ -220,8 +220,8 @@ t.test("what an owner may do with a subscription", (t) => {
     [{ status: "none", edition: "free" }, "Free: subscribe", /no subscription/],
     [{ status: "active", edition: "pro" }, "Pro: card, end", /is active/],
     [{ status: "active", edition: "pro", ends_at }, "Pro: subscribe, card", /was ended, and runs until/],
-    [{ status: "past_due", edition: "pro" }, "Pro: card, end", /change the card/],
-    [{ status: "past_due", edition: "free" }, "Free: card, end", /change the card/],
+    [{ status: "past_due", edition: "pro" }, "Pro: card, end", /change the card\. The team keeps Pro for 7 days/],
+    [{ status: "past_due", edition: "free" }, "Free: card, end", /change the card\.$/],
     [{ status: "past_due", edition: "free", ends_at }, "Free: subscribe, card", /change the card/],
     [{ status: "incomplete", edition: "free" }, "Free: subscribe, card, end", /subscribe again/],
     [{ status: "canceled", edition: "free" }, "Free: subscribe", /has ended/],
@@ -232,6 +232,12 @@ t.test("what an owner may do with a subscription", (t) => {
     t.equal(`${state.edition}: ${shown.filter(Boolean).join(", ")}`, buttons, JSON.stringify(part));
     t.match(state.text, text);
   }
+  const labelOf = (status: Subscription["status"]) =>
+    subscriptionState({ team_id: "acme", provider: "stripe", edition: "free", status, ends_at }).ends;
+  t.same(
+    ["active", "past_due", "canceled"].map((one) => labelOf(one as Subscription["status"])),
+    ["Ends", "Ends", "Ended"],
+  );
   t.end();
 });
 

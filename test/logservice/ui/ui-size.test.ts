@@ -15,7 +15,7 @@ const OTHER_REQUESTS = 2;
 const MAX_REQUESTS = 6;
 const MAX_FIRST_KB = 100;
 /** Raw and compressed twice. Not counted for dist/bin, which has a limit of its own. */
-const MAX_INSTALLED_KB = 1_620;
+const MAX_INSTALLED_KB = 1_630;
 
 /** By the beginning of the name; what is not listed is a late page or a part of one. */
 const MAX_KB: Readonly<Record<string, number>> = {
