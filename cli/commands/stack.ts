@@ -219,7 +219,7 @@ export async function rotateLogsToken(context: Context, options: Options<"stack 
     if (versions.length === 0) await context.print(`${stage} has a new token: the next deploy uses it`);
     else if (now) {
       await context.print(
-        `${stage} has a new token; ${some} send nothing any more: tool deploy ${stage} uses the new one`,
+        `${stage} has a new token; ${some} ${versions.length === 1 ? "sends" : "send"} nothing any more: tool deploy ${stage} uses the new one`,
       );
     } else {
       await context.print(
