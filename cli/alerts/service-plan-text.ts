@@ -1,5 +1,5 @@
 import { visible } from "../../grammar/visible-text.ts";
-import { clip, painters, type TextOptions } from "../output/stack-text.ts";
+import { painters, type TextOptions } from "../output/stack-text.ts";
 import type { RecordProperty, ServiceChange } from "./plan-records.ts";
 import type { ServicePlan } from "./service-plan.ts";
 
@@ -18,7 +18,7 @@ export function renderServicePlan(plan: ServicePlan, options: TextOptions): stri
     const note = action === "remove" ? `  ${red("REMOVED")}` : "";
     return [
       `  ${mark} ${kind} ${visible(name)}${note}`,
-      ...properties.map((property) => clip(`      ${propertyText(property, action)}`, options.columns)),
+      ...properties.flatMap((property) => propertyLines(property, action, options.columns)),
     ];
   });
   const title = `${bold("Changes")} to ${place}`;
@@ -27,10 +27,14 @@ export function renderServicePlan(plan: ServicePlan, options: TextOptions): stri
 
 const blocks = (texts: readonly string[]) => texts.filter((text) => text !== "").join("\n\n");
 
-function propertyText({ path, before, after, isSecret }: RecordProperty, action: ServiceChange["action"]): string {
-  if (isSecret) return `${path}: a secret${action === "change" ? ", which has changed" : ""}`;
-  const [from, to] = [before, after].map((value) => (value === undefined ? undefined : visible(value)));
-  return action === "add" ? `${path}: ${to}` : `${path}: ${from ?? "the default"} -> ${to ?? "the default"}`;
+/** Whole, as two queries may differ at their ends alone: what is too long for a line has one for each value. */
+function propertyLines(property: RecordProperty, action: ServiceChange["action"], columns: number): string[] {
+  const { path, before, after, isSecret } = property;
+  if (isSecret) return [`      ${path}: a secret${action === "change" ? ", which has changed" : ""}`];
+  const [from, to] = [before, after].map((value) => (value === undefined ? "the default" : visible(value)));
+  if (action === "add") return [`      ${path}: ${to}`];
+  const line = `      ${path}: ${from} -> ${to}`;
+  return line.length <= columns ? [line] : [`      ${path}: ${from}`, `      ${" ".repeat(path.length)}-> ${to}`];
 }
 
 function totalOf(changes: readonly ServiceChange[]): string {

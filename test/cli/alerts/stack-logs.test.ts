@@ -6,6 +6,7 @@ import { Ajv } from "ajv";
 import t, { type Test } from "tap";
 import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
+import { renderServicePlan } from "../../../cli/alerts/service-plan-text.ts";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
 import { asConfig, type LogRecords } from "../../../schema/as-config.ts";
 import { startAws } from "../../support/aws/index.ts";
@@ -48,6 +49,13 @@ t.test("what is planned", (t) => {
     'add alert errors query undefined:"status >= 500" operator undefined:">" notify undefined:"ops" threshold undefined:10 interval undefined:"1h30m"',
   ]);
   t.same(steps({}, FULL), ["remove alert errors", "remove search slow", "remove notification ops"]);
+  for (const managed_by of ["", "cart"]) {
+    const theirs = { ...ERRORS, id: "a2", name: "by hand", managed_by };
+    const held = plan({}, { ...FULL, alerts: [ERRORS, theirs] } as unknown as LogRecords);
+    t.match(held.changes, [{ name: "errors" }, { name: "slow" }], "the service would not remove it");
+    t.equal(held.changes.length, 2);
+    t.match(held.remarks, [/^notification ops stays: alert by hand, which is not of this tool\.json, names it: change/]);
+  }
   const { errors } = config.alerts;
   t.same(
     steps({ ...config, alerts: { errors: { ...errors, interval: "5m", severity: "critical", muted: true } } }, FULL),
@@ -77,6 +85,20 @@ t.test("what is planned", (t) => {
   });
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
+  t.end();
+});
+
+t.test("a plan shows both values of a change, however long they are", (t) => {
+  const end = (path: string) => `status >= 500 and method in (GET, POST) and path = /orders* | count by ${path}`;
+  const lines = (before: string, after: string) => {
+    const stored = { ...EMPTY, searches: [{ ...SLOW, query: before }] } as unknown as LogRecords;
+    const { changes, remarks } = planRecords(wanted({ queries: { slow: after } }), stored, () => true);
+    const service = { service: "https://logs.example.com", project: "shop", problem: undefined, apply: async () => {} };
+    return renderServicePlan({ ...service, changes, remarks }, { columns: 80, color: false }).split("\n");
+  };
+  t.ok(lines("error", "warn").includes('      query: "error" -> "warn"'));
+  const [before, after] = [end("method"), end("path")];
+  t.strictSame(lines(before, after).slice(2, 4), [`      query: "${before}"`, `           -> "${after}"`]);
   t.end();
 });
 
