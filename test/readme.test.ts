@@ -4,8 +4,8 @@ import { mkdtempSync, readFileSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
-import { checkConfig } from "../schema/index.ts";
 import { anyPort } from "../runtime/port.ts";
+import { checkConfig } from "../schema/index.ts";
 import { cliPath, root } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 

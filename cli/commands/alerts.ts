@@ -73,13 +73,13 @@ async function exportedPlace(context: Context, options: Options<"alerts export">
     return address.ok ? address : context.misuse(address.problems[0].message, address.problems[0].hint);
   }
   const { configuredService } = await import("../logs/configured-service.ts");
-  const found = await configuredService(context, { query: { source: "", expr: undefined }, sandbox: false });
-  if (found.service === undefined) {
-    if (found.remark !== undefined) return context.fail(found.remark);
+  const configured = await configuredService(context, { query: { source: "", expr: undefined }, sandbox: false });
+  if (configured.service === undefined) {
+    if (configured.remark !== undefined) return context.fail(configured.remark);
     const hint = "name it: --service https://logs.example.com, or as logs.service in tool.json";
     return context.misuse("tool alerts export needs a log service", hint);
   }
-  const { address } = found.service;
+  const { address } = configured.service;
   const place = { ...address, project: options.project ?? address.project };
   await context.say(`reading the ${placeText(place)}`);
   return place;

@@ -74,7 +74,7 @@ function remedyOfOther({ origin, ofOwn }: { readonly origin: string; readonly of
 export class NoTokenError extends TeamError {
   /** The command by which there would be one. */
   readonly signIn: string;
-  /** What to set so that TOOL_LOGS_TOKEN goes there; undefined if that is not set. */
+  /** How TOOL_LOGS_TOKEN would be sent there; undefined if that is not set. */
   readonly ownToken: string | undefined;
 
   constructor(message: string, hint: string, { signIn, ownToken }: Pick<NoTokenError, "signIn" | "ownToken">) {

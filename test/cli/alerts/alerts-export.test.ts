@@ -91,5 +91,9 @@ t.test("what a service answers, and what it refuses", async (t) => {
     t.equal(named.stderr.split("\n")[0], `reading the project ${project} of ${service}`);
   }
   const nobody = await tool(["alerts", "export"], { cwd });
-  t.match(nobody, { code: 1, stdout: "", stderr: `${service} is not asked, as there is no token for it: tool team login` });
+  t.match(nobody, {
+    code: 1,
+    stdout: "",
+    stderr: `${service} is not asked, as there is no token for it: tool team login`,
+  });
 });

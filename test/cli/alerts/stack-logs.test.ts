@@ -54,7 +54,9 @@ t.test("what is planned", (t) => {
     const held = plan({}, { ...FULL, alerts: [ERRORS, theirs] } as unknown as LogRecords);
     t.match(held.changes, [{ name: "errors" }, { name: "slow" }], "the service would not remove it");
     t.equal(held.changes.length, 2);
-    t.match(held.remarks, [/^notification ops stays: alert by hand, which is not of this tool\.json, names it: change/]);
+    t.match(held.remarks, [
+      /^notification ops stays: alert by hand, which is not of this tool\.json, names it: change/,
+    ]);
   }
   const { errors } = config.alerts;
   t.same(

@@ -129,7 +129,10 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
     [{}, "no token goes to an address of a file alone"],
     [{ TOOL_LOGS_URL: "https://logs.example.com" }, "now it is for https://logs.example.com"],
   ] as const) {
-    const { stderr } = await tool(["logs", "production"], { cwd, env: { ...aws.env, TOOL_LOGS_TOKEN: "lgs_x", ...more } });
+    const { stderr } = await tool(["logs", "production"], {
+      cwd,
+      env: { ...aws.env, TOOL_LOGS_TOKEN: "lgs_x", ...more },
+    });
     const line = `as there is no token for it: set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it: ${reason}\n`;
     t.ok(stderr.endsWith(line), stderr);
   }
