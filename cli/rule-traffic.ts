@@ -121,11 +121,18 @@ export async function trafficWarnings(
     );
     return [];
   }
-  if (traffic.rules.length === 0 || traffic.days === 0) {
-    await context.say(`the traffic is not known: no entry of project ${question.project} names a rule with a pattern`);
+  const reason = reasonOfNoWarnings(traffic, question.project);
+  if (reason !== undefined) {
+    await context.say(`the traffic is not known: ${reason}`);
     return [];
   }
   return warnings(keys, traffic, context.io.nowMs(), `in ${counted(traffic.days, "day")}`);
+}
+
+/** Why nothing can be said of rules that were not hit; undefined if it can. */
+function reasonOfNoWarnings({ rules, days }: Traffic, project: string): string | undefined {
+  if (rules.length === 0) return `no entry of project ${project} names a rule with a pattern`;
+  return days === 0 ? `the entries of project ${project} are not a day old yet` : undefined;
 }
 
 /** The keys of the redirects and rewrites; of one that is written twice, the last, which counts. */

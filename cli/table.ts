@@ -102,7 +102,7 @@ export const TABLE = {
     examples: ["stack plan"],
   },
   "stack apply": {
-    summary: "Create or change stages, domains, alerts and warming to match tool.json",
+    summary: "Create or change stages, domains, warming, alerts and searches to match tool.json",
     flags: {
       "-y, --yes": "Do not ask before removing or replacing resources",
       "--sandbox": SANDBOX,
@@ -285,7 +285,7 @@ export const TABLE = {
   "alerts export": {
     summary: "Print the alerts, notifications and searches of a log service as JSON for tool.json",
     flags: {
-      "--service <url>": "The log service, with the token of TOOL_LOGS_TOKEN or tool team",
+      "--service <url>": "The log service, if not that of tool.json, with the token of TOOL_LOGS_TOKEN or tool team",
       "--project <id>": "Project on the service (default: the name in tool.json)",
     },
     examples: ["alerts export --service https://logs.example.com > ops/alerts.json"],

@@ -5,6 +5,7 @@ import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
 import { anyPort } from "../runtime/port.ts";
+import { checkConfig } from "../schema/index.ts";
 import { cliPath, root } from "./support/cli.ts";
 import { requires } from "./support/require.ts";
 
@@ -25,6 +26,14 @@ const shape = (text: string) =>
     .replace(/\d\d:\d\d:\d\d\.\d{3}/g, "TIME")
     .replace(/(pid|port)=\d+/g, "$1=N")
     .replace(/\d+(?:\.\d+)?m?s\b/g, "DURATION");
+
+t.test("each tool.json of the README is valid", (t) => {
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const texts = [...readme.matchAll(/^```json\n([\s\S]*?)^```$/gm)].map(([, text]) => text!);
+  t.ok(texts.length >= 2);
+  for (const text of texts) t.strictSame(checkConfig(text).problems, [], text);
+  t.end();
+});
 
 t.test("the example of the README does what it says, in two terminals", { skip }, async (t) => {
   const { typed, printed } = blocksOf("Try it");

@@ -94,11 +94,26 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
   ];
   const plans = kinds.map(([kind, mine, theirs]) => planKind(wanted.app, kind, mine, theirs));
   const all = plans.flatMap(({ changes }) => changes);
+  const users = usersOfOthers(wanted.app, there);
+  const isHeld = ({ action, id }: ServiceChange) => action === "remove" && users.has(id);
+  const held = all.filter(isHeld);
   return {
-    changes: [...all.filter(({ action }) => action !== "remove"), ...removals(all)],
+    changes: [...all.filter(({ action }) => action !== "remove"), ...removals(all.filter((one) => !isHeld(one)))],
     clashes: plans.flatMap(({ clashes }) => clashes),
-    remarks: [...plans.flatMap(({ remarks }) => remarks), ...emptyQueries(wanted)],
+    remarks: [
+      ...plans.flatMap(({ remarks }) => remarks),
+      ...held.map(({ name, id }) => {
+        return `notification ${name} stays: ${users.get(id)}, which is not of this tool.json, names it: change or remove that first`;
+      }),
+      ...emptyQueries(wanted),
+    ],
   };
+}
+
+/** The alerts that people or other apps have, by the notification that they name, which the service does not remove before them. */
+function usersOfOthers(app: string, { alerts }: LogRecords): ReadonlyMap<string | undefined, string> {
+  const others = alerts.filter(({ managed_by }) => managed_by !== app);
+  return new Map(others.map(({ notification_id, name }) => [notification_id, `alert ${name}`]));
 }
 
 /** A search of the service has a query. */

@@ -1,6 +1,6 @@
 import { visible } from "../../grammar/visible-text.ts";
 import { displayWidth } from "../output/display-width.ts";
-import { clip, painters, roomOf, type TextOptions } from "../output/stack-text.ts";
+import { painters, roomOf, type TextOptions } from "../output/stack-text.ts";
 import type { RecordProperty, ServiceChange } from "./plan-records.ts";
 import type { ServicePlan } from "./service-plan.ts";
 
@@ -28,18 +28,14 @@ export function renderServicePlan(plan: ServicePlan, options: TextOptions): stri
 
 const blocks = (texts: readonly string[]) => texts.filter((text) => text !== "").join("\n\n");
 
-/** One line, or two where the value of before would leave no room for the one that it gets. */
+/** Whole, as two queries may differ at their ends alone: what is too long for a line has one for each value. */
 function propertyLines(property: RecordProperty, action: ServiceChange["action"], room: number): string[] {
-  const line = `      ${propertyText(property, action)}`;
-  const at = line.indexOf(" -> ");
-  const lines = displayWidth(line) <= room || at < 0 ? [line] : [line.slice(0, at), `        ${line.slice(at + 1)}`];
-  return lines.map((one) => clip(one, room));
-}
-
-function propertyText({ path, before, after, isSecret }: RecordProperty, action: ServiceChange["action"]): string {
-  if (isSecret) return `${path}: a secret${action === "change" ? ", which has changed" : ""}`;
-  const [from, to] = [before, after].map((value) => (value === undefined ? undefined : visible(value)));
-  return action === "add" ? `${path}: ${to}` : `${path}: ${from ?? "the default"} -> ${to ?? "the default"}`;
+  const { path, before, after, isSecret } = property;
+  if (isSecret) return [`      ${path}: a secret${action === "change" ? ", which has changed" : ""}`];
+  const [from, to] = [before, after].map((value) => (value === undefined ? "the default" : visible(value)));
+  if (action === "add") return [`      ${path}: ${to}`];
+  const line = `      ${path}: ${from} -> ${to}`;
+  return displayWidth(line) <= room ? [line] : [`      ${path}: ${from}`, `      ${" ".repeat(path.length)}-> ${to}`];
 }
 
 function totalOf(changes: readonly ServiceChange[]): string {

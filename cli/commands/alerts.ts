@@ -21,7 +21,7 @@ import { chooseSource } from "../logs/choose-source.ts";
 import { readPeriod } from "../logs/read-period.ts";
 import type { EntrySource } from "../logs/source.ts";
 import { stopSignals } from "../logs/stop-signals.ts";
-import { serviceAddress } from "../service/service-address.ts";
+import { placeText, type ServiceAddress, serviceAddress } from "../service/service-address.ts";
 import type { Options } from "../table.ts";
 import { accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
@@ -50,12 +50,7 @@ export async function test(context: Context, options: Options<"alerts test">): P
 
 /** `tool alerts export`: prints what a project of a log service has as JSON that a tool.json may have, or include. */
 export async function exportRecords(context: Context, options: Options<"alerts export">): Promise<number> {
-  if (options.service === undefined) {
-    return context.misuse("tool alerts export needs a log service", "name it: --service https://logs.example.com");
-  }
-  const address = await serviceAddress(context, options.service, options.project ?? "");
-  if (!address.ok) return context.misuse(address.problems[0].message, address.problems[0].hint);
-  const { url, token, remedy, project } = address;
+  const { url, token, remedy, project } = await exportedPlace(context, options);
   const client = accountClient({ url, token, signIn: remedy, clock: context.io.clock });
   try {
     const records = await allRecords(client, project);
@@ -69,6 +64,25 @@ export async function exportRecords(context: Context, options: Options<"alerts e
     if (error instanceof TeamError) return context.fail(error.message, error.hint);
     throw error;
   }
+}
+
+/** The service of `--service`, else that of tool.json or of the sandbox, which is named on stderr. Ends the command without one. */
+async function exportedPlace(context: Context, options: Options<"alerts export">): Promise<ServiceAddress> {
+  if (options.service !== undefined) {
+    const address = await serviceAddress(context, options.service, options.project ?? "");
+    return address.ok ? address : context.misuse(address.problems[0].message, address.problems[0].hint);
+  }
+  const { configuredService } = await import("../logs/configured-service.ts");
+  const configured = await configuredService(context, { query: { source: "", expr: undefined }, sandbox: false });
+  if (configured.service === undefined) {
+    if (configured.remark !== undefined) return context.fail(configured.remark);
+    const hint = "name it: --service https://logs.example.com, or as logs.service in tool.json";
+    return context.misuse("tool alerts export needs a log service", hint);
+  }
+  const { address } = configured.service;
+  const place = { ...address, project: options.project ?? address.project };
+  await context.say(`reading the ${placeText(place)}`);
+  return place;
 }
 
 type Named = readonly (readonly [name: string, alert: LogAlert])[];

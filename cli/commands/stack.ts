@@ -17,7 +17,7 @@ import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openV
 import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
-import { renderPlan, renderStatus } from "../output/stack-text.ts";
+import { renderPlan, renderStatus, rotationText } from "../output/stack-text.ts";
 import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -217,17 +217,7 @@ export async function rotateLogsToken(context: Context, options: Options<"stack 
       await context.print(toJson({ stage, versions, ended }));
       return EXIT.ok;
     }
-    const some = `${versions.length === 1 ? "version" : "versions"} ${versions.join(", ")}`;
-    if (versions.length === 0) await context.print(`${stage} has a new token: the next deploy uses it`);
-    else if (now) {
-      await context.print(
-        `${stage} has a new token; ${some} send nothing any more: tool deploy ${stage} uses the new one`,
-      );
-    } else {
-      await context.print(
-        `${stage} has a new token: tool deploy ${stage} uses it; the old one ends when no version has it that can be rolled back to (now ${versions.join(", ")})`,
-      );
-    }
+    await context.print(rotationText(stage, versions, now));
     return EXIT.ok;
   });
 }

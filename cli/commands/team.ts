@@ -170,7 +170,12 @@ async function signInAndKeep(context: Context, request: SignInRequest) {
     if (teams.length > 0) throw notIn(wanted ?? "", { url, email, teams });
     throw new TeamError(
       `${email} is signed in, but in no team of ${url}`,
-      `somebody has to invite you: tool team members add ${shellWord(email)}\nor add a team on the page that the link opened`,
+      [
+        "if you are invited, accept it by the link of that mail, or name the team:",
+        loginCommand({ url, email, team: "TEAM" }),
+        `else somebody has to invite you: tool team members add ${shellWord(email)}`,
+        "or add a team on the page that the link opened",
+      ].join("\n"),
     );
   }
   const { team, token } = credential;

@@ -245,7 +245,7 @@ function wrap(text: string, width: number): string[] {
 export const roomOf = ({ columns, isTerminal = true }: TextOptions) =>
   isTerminal ? columns : Number.POSITIVE_INFINITY;
 
-export function clip(line: string, columns: number): string {
+function clip(line: string, columns: number): string {
   return visible(line) <= columns ? line : `${line.slice(0, columns - 1)}…`;
 }
 
@@ -268,4 +268,16 @@ const visible = (text: string) => text.replace(/\u001b\[\d+m/g, "").length;
 export function painters({ color }: TextOptions) {
   const paint = (code: number) => (text: string) => (color ? `\u001b[${code}m${text}\u001b[0m` : text);
   return { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), yellow: paint(33) };
+}
+
+/** After `stack rotate-logs-token`: what uses the new token of a stage, and what becomes of the versions that have the old one. */
+export function rotationText(stage: string, versions: readonly string[], isEnded: boolean): string {
+  const made = `${stage} has a new token`;
+  const all = versions.join(", ");
+  if (versions.length === 0) return `${made}: the next deploy uses it`;
+  if (!isEnded) {
+    return `${made}: tool deploy ${stage} uses it; the old one ends when no version has it that can be rolled back to (now ${all})`;
+  }
+  const some = versions.length === 1 ? `version ${all} sends` : `versions ${all} send`;
+  return `${made}; ${some} nothing any more: tool deploy ${stage} uses the new one`;
 }

@@ -47,6 +47,7 @@ export function tokenForService(
   const where = elsewhere.join(", ");
   const alias = elsewhere.find((one) => isSamePortHere(one, origin));
   const signIn = source === "file" ? `tool team login --email <address> --url ${origin}` : TOOL_CONFIG_REMEDY;
+  const ofOther = own === "" ? undefined : remedyOfOther({ origin, ofOwn });
   throw new NoTokenError(
     where === "" ? "the log service needs a token" : `there is no token for ${origin}: ${subject} ${where}`,
     [
@@ -54,29 +55,32 @@ export function tokenForService(
         ? []
         : [`if that is the same service, write ${alias}: a token goes only where it came from`]),
       source === "file" ? `sign in: ${signIn}` : signIn,
-      own === "" ? "or set TOOL_LOGS_TOKEN; tool service token add makes one" : remedyOfOther({ origin, ofOwn }),
+      ofOther === undefined ? "or set TOOL_LOGS_TOKEN; tool service token add makes one" : `or ${ofOther}`,
     ].join("\n"),
-    signIn,
+    { signIn, ownToken: ofOther },
   );
 }
 
 /** TOOL_LOGS_TOKEN is set, and goes to another origin. */
 function remedyOfOther({ origin, ofOwn }: { readonly origin: string; readonly ofOwn: string }): string {
   if (ofOwn === "")
-    return `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: no token goes to an address of a file alone`;
+    return `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: no token goes to an address of a file alone`;
   return URL.canParse(ofOwn)
-    ? `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is for ${new URL(ofOwn).origin}`
-    : `or set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is no address`;
+    ? `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is for ${new URL(ofOwn).origin}`
+    : `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is no address`;
 }
 
 /** There is no token for an origin. */
 export class NoTokenError extends TeamError {
   /** The command by which there would be one. */
   readonly signIn: string;
+  /** How TOOL_LOGS_TOKEN would be sent there; undefined if that is not set. */
+  readonly ownToken: string | undefined;
 
-  constructor(message: string, hint: string, signIn: string) {
+  constructor(message: string, hint: string, { signIn, ownToken }: Pick<NoTokenError, "signIn" | "ownToken">) {
     super(message, hint);
     this.signIn = signIn;
+    this.ownToken = ownToken;
   }
 }
 

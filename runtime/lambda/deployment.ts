@@ -37,7 +37,8 @@ export async function loadDeployment(options: DeploymentOptions): Promise<Loaded
   const { instance, log, sender, noteBy } = await openFunctionLog({
     ...{ env, clock, print },
     printsAll: config.logs?.cloudwatch !== false,
-    sends: config.logs?.delivery !== "firehose",
+    // Without a service in tool.json, as in the sandbox, no stream takes the lines from the log.
+    sends: config.logs?.delivery !== "firehose" || config.logs.service === undefined,
   });
   const logOptions = {
     stage: env.TOOL_STAGE ?? stage,

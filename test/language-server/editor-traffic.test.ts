@@ -293,7 +293,7 @@ t.test("the fields of the service decide what a query can find", (t) => {
 });
 
 /** A log service that counts its questions, by the token that it was sent. */
-async function startService(t: Test, rules: number) {
+async function startService(t: Test, rules: number, days = 40) {
   const now = Date.now();
   const time = (ago: number) => new Date(now - ago).toISOString();
   const questions: string[] = [];
@@ -324,7 +324,7 @@ async function startService(t: Test, rules: number) {
                 time(7_200_000),
               ]),
             )
-          : table("stage,version,status,requests,first,last", [["production", "7", 200, 9, time(40 * DAY), time(0)]]);
+          : table("stage,version,status,requests,first,last", [["production", "7", 200, 9, time(days * DAY), time(0)]]);
     response.writeHead(200, { "content-type": "application/json" });
     response.end(JSON.stringify(answer));
   });
@@ -381,6 +381,19 @@ t.test("the command asks the service of a file, by a credential of its very orig
   t.notMatch(unknown.stdout, /no request hit/);
   t.match(await tool(["validate", "--traffic", "often"], { cwd }), { code: 2, stderr: /write --traffic 30d/ });
   t.strictSame(questions, [], "never without being asked");
+});
+
+t.test("why nothing is said of rules without a hit", async (t) => {
+  for (const [rules, days, reason] of [
+    [0, 40, "no entry of project shop names a rule with a pattern"],
+    [2, 0.1, "the entries of project shop are not a day old yet"],
+  ] as const) {
+    const { url, env } = await startService(t, rules, days);
+    const redirects = { "/gone": { location: "/", status: 301 } };
+    const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "shop", redirects, logs: { service: url } }) });
+    const { stderr } = await tool(["validate", "--traffic", "30d"], { cwd, env });
+    t.equal(stderr, `the traffic is not known: ${reason}\n`);
+  }
 });
 
 t.test("a service of a file that answers anything, or nothing", async (t) => {

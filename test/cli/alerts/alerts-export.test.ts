@@ -79,4 +79,21 @@ t.test("what a service answers, and what it refuses", async (t) => {
   t.match(stderr, "On call: its secret is not told: tool env add ON_CALL_KEY - -s _service");
   t.match(await run("bad", "--service", service, "--project", "shop"), { code: 1, stdout: "" });
   t.match(await run("good"), { code: 2, stderr: /needs a log service\n {2}name it: --service/ });
+
+  const cwd = t.testdir({ "tool.json": JSON.stringify({ name: "Shop", logs: { service } }) });
+  const env = { TOOL_LOGS_TOKEN: "good", TOOL_LOGS_URL: service };
+  for (const [argv, project] of [
+    [[], "shop"],
+    [["--project", "cart"], "cart"],
+  ] as const) {
+    const named = await tool(["alerts", "export", ...argv], { cwd, env });
+    t.equal(named.stdout, stdout, "that of tool.json");
+    t.equal(named.stderr.split("\n")[0], `reading the project ${project} of ${service}`);
+  }
+  const nobody = await tool(["alerts", "export"], { cwd });
+  t.match(nobody, {
+    code: 1,
+    stdout: "",
+    stderr: `${service} is not asked, as there is no token for it: tool team login`,
+  });
 });

@@ -53,6 +53,15 @@ t.test("what is planned", (t) => {
     'add alert errors query undefined:"status >= 500" operator undefined:">" notify undefined:"ops" threshold undefined:10 interval undefined:"1h30m"',
   ]);
   t.same(steps({}, FULL), ["remove alert errors", "remove search slow", "remove notification ops"]);
+  for (const managed_by of ["", "cart"]) {
+    const theirs = { ...ERRORS, id: "a2", name: "by hand", managed_by };
+    const held = plan({}, { ...FULL, alerts: [ERRORS, theirs] } as unknown as LogRecords);
+    t.match(held.changes, [{ name: "errors" }, { name: "slow" }], "the service would not remove it");
+    t.equal(held.changes.length, 2);
+    t.match(held.remarks, [
+      /^notification ops stays: alert by hand, which is not of this tool\.json, names it: change/,
+    ]);
+  }
   const { errors } = config.alerts;
   t.same(
     steps({ ...config, alerts: { errors: { ...errors, interval: "5m", severity: "critical", muted: true } } }, FULL),
@@ -116,9 +125,24 @@ t.test("a plan is read on a terminal, and elsewhere", (t) => {
       .slice(2, -2);
   const [from, to] = ['      query: "status >= 500 | count by path"', '-> "status >= 400"'];
   t.same(lines(80, true), [`${from} ${to}`]);
-  t.same(lines(50, true), [from, `        ${to}`], "what it gets is seen, too");
-  t.same(lines(20, true), ['      query: "statu…', '        -> "status …'], "cut only if there is no room at all");
+  const two = [from, `${" ".repeat(11)}${to}`];
+  t.same(lines(50, true), two, "what it gets is seen, too");
+  t.same(lines(20, true), two, "whole, as queries may differ at their ends alone");
   t.same(lines(20, false), [`${from} ${to}`], "whole in a file or the log of a build");
+  t.end();
+});
+
+t.test("a plan shows both values of a change, however long they are", (t) => {
+  const end = (path: string) => `status >= 500 and method in (GET, POST) and path = /orders* | count by ${path}`;
+  const lines = (before: string, after: string) => {
+    const stored = { ...EMPTY, searches: [{ ...SLOW, query: before }] } as unknown as LogRecords;
+    const { changes, remarks } = planRecords(wanted({ queries: { slow: after } }), stored, () => true);
+    const service = { service: "https://logs.example.com", project: "shop", problem: undefined, apply: async () => {} };
+    return renderServicePlan({ ...service, changes, remarks }, { columns: 80, color: false }).split("\n");
+  };
+  t.ok(lines("error", "warn").includes('      query: "error" -> "warn"'));
+  const [before, after] = [end("method"), end("path")];
+  t.strictSame(lines(before, after).slice(2, 4), [`      query: "${before}"`, `           -> "${after}"`]);
   t.end();
 });
 

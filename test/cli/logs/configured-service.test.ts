@@ -125,6 +125,17 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   t.same(pathsOf(nobody.stdout), ["/cloud"]);
   const remark = `${url} is not asked, as there is no token for it: tool team login --email <address> --url ${url}\n`;
   t.ok(nobody.stderr.endsWith(`\n${cloudLine}${remark}`), nobody.stderr);
+  for (const [more, reason] of [
+    [{}, "no token goes to an address of a file alone"],
+    [{ TOOL_LOGS_URL: "https://logs.example.com" }, "now it is for https://logs.example.com"],
+  ] as const) {
+    const { stderr } = await tool(["logs", "production"], {
+      cwd,
+      env: { ...aws.env, TOOL_LOGS_TOKEN: "lgs_x", ...more },
+    });
+    const line = `as there is no token for it: set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it: ${reason}\n`;
+    t.ok(stderr.endsWith(line), stderr);
+  }
 });
 
 t.test("a service that does not answer, and one that refuses", async (t) => {

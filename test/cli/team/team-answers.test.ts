@@ -125,6 +125,21 @@ t.test("answers that cannot be understood are refused, and change nothing here",
   }
 });
 
+t.test("a person of no team, who may be invited already", async (t) => {
+  const answer = { status: "confirmed", email: "bob@example.com", teams: [] };
+  const { url, env } = await startBroken(t, { poll_sign_in: answer });
+  const { code, stderr } = await tool(wordsOf(LOGIN, url), { env });
+  t.equal(code, 1);
+  const lines = [
+    `error: bob@example.com is signed in, but in no team of ${url}`,
+    "  if you are invited, accept it by the link of that mail, or name the team:",
+    `  tool team login --email bob@example.com --team TEAM --url ${url}`,
+    "  else somebody has to invite you: tool team members add bob@example.com",
+    "  or add a team on the page that the link opened",
+  ];
+  t.strictSame(stderr.trimEnd().split("\n").slice(-5), lines);
+});
+
 t.test("what may have been done all the same is named", async (t) => {
   const rows: [command: string, operation: string, hint: RegExp][] = [
     ["team ci", "add_ci_token", /\n {2}a token may have been made: tool team ci ls lists it/],

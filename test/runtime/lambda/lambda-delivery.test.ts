@@ -90,7 +90,8 @@ t.test("without CloudWatch, what is delivered is not printed", async (t) => {
 });
 
 t.test("with Firehose nothing is sent, and all is printed with ids, whatever cloudwatch says", async (t) => {
-  for (const logs of [{ delivery: "firehose" }, { delivery: "firehose", cloudwatch: false }] as const) {
+  const named = { delivery: "firehose", service: "https://logs.example.com" } as const;
+  for (const logs of [named, { ...named, cloudwatch: false }]) {
     const { service, function: app } = await deployed(t, "echo/server.mjs", { logs });
     await ask(app.port, { path: "/" });
     await app.function.idle();
@@ -99,5 +100,15 @@ t.test("with Firehose nothing is sent, and all is printed with ids, whatever clo
     const printed = app.entries();
     t.ok(printed.some(({ message }) => message === "response"));
     t.same(new Set(printed.map(({ id }) => isEntryId(id))), new Set([true]));
+  }
+});
+
+t.test("without a service in tool.json there is no stream, so that Firehose changes nothing", async (t) => {
+  for (const logs of [{ delivery: "firehose" }, { delivery: "firehose", cloudwatch: false }] as const) {
+    const { service, function: app } = await deployed(t, "echo/server.mjs", { logs });
+    await ask(app.port, { path: "/" });
+    await app.function.idle();
+    await app.function.shutDown();
+    t.ok(service.entries().some(({ message }) => message === "response"));
   }
 });

@@ -3,7 +3,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t from "tap";
-import { renderPlan, renderStatus } from "../../../../cli/output/stack-text.ts";
+import { renderPlan, renderStatus, rotationText } from "../../../../cli/output/stack-text.ts";
 import type { StackChange, StackPlan, StackStatus } from "../../../../cli/platform/stack.ts";
 import { notAllowed } from "../../../support/access-policy.ts";
 import { root } from "../../../support/cli.ts";
@@ -252,6 +252,26 @@ staging
   - stage of the gateway   AWS::ApiGateway::Stage  REMOVED
 
 1 to add, 1 to REPLACE, 1 to remove`;
+
+t.test("what a new token of a stage means, for one version and for several", (t) => {
+  for (const [versions, isEnded, text] of [
+    [[], true, "staging has a new token: the next deploy uses it"],
+    [["2"], true, "staging has a new token; version 2 sends nothing any more: tool deploy staging uses the new one"],
+    [
+      ["2", "3"],
+      true,
+      "staging has a new token; versions 2, 3 send nothing any more: tool deploy staging uses the new one",
+    ],
+    [
+      ["2"],
+      false,
+      "staging has a new token: tool deploy staging uses it; the old one ends when no version has it that can be rolled back to (now 2)",
+    ],
+  ] as const) {
+    t.equal(rotationText("staging", versions, isEnded), text);
+  }
+  t.end();
+});
 
 t.test("the text of a status and of a plan, in the cloud and in the sandbox", (t) => {
   const options = { color: false, columns: 80 };
