@@ -55,7 +55,7 @@ function open({ printsAll = true } = {}): Opened {
       notes.push(`${level}: ${message}: ${entries ?? reason}`);
       write(message, level);
     },
-    print: printsAll ? undefined : (lines) => printed.push(...lines.map(messageOf)),
+    print: printsAll ? undefined : (text) => printed.push(...text.trimEnd().split("\n").map(messageOf)),
   });
   return {
     sender,

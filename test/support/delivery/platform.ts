@@ -98,8 +98,8 @@ export class Instance implements Clock {
     },
   ) {
     this.#clock = clock;
-    const print = (lines: readonly string[]) => {
-      for (const line of lines) printed.add(idIn(line));
+    const print = (text: string) => {
+      for (const line of text.trimEnd().split("\n")) printed.add(idIn(line));
     };
     const sender = new Sender({
       instance: name,
@@ -123,7 +123,7 @@ export class Instance implements Clock {
         if (this.isDead) return;
         const lines = entries.map(entryLine);
         for (const { id } of entries) this.written.push(id!);
-        if (printsAll) print(lines);
+        if (printsAll) print(lines.join("\n"));
         sender.write(entries, lines);
       },
     });
