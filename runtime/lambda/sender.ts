@@ -68,6 +68,8 @@ export class Sender {
   #count = 0;
   #flight: Flight | undefined;
   #gathering: Timer | undefined;
+  /** When that fires, by the monotonic clock. */
+  #gatheredAtMs = 0;
   #pauseMs = 0;
   #resumesAtMs = Number.NEGATIVE_INFINITY;
   #dropped = 0;
@@ -82,15 +84,20 @@ export class Sender {
 
   /** Takes entries with their lines. Returns at once. */
   write(entries: readonly Entry[], lines: readonly string[]): void {
+    let isFull = false;
     for (const [i, line] of lines.entries()) {
       if (this.#open.count === 0) this.#openSinceMs = this.#clock.nowMs();
       this.#open.add(line);
       this.#hasError ||= isError(entries[i]!.level);
-      if (this.#open.length >= BATCH_BYTES || this.#open.count >= BATCH_LINES) this.#seal();
+      if (this.#open.length < BATCH_BYTES && this.#open.count < BATCH_LINES) continue;
+      this.#seal();
+      isFull = true;
     }
-    if (this.#open.count === 0) return;
-    // A long request writes while it is answered: nothing waits for the end of it.
-    this.#gathering ??= this.#clock.after(GATHER_MS, () => this.#gathered(), { isBackground: true });
+    if (this.#isEmpty()) return;
+    // Whoever is killed while the service is away cannot print it any more.
+    if (this.#pauseMs > 0) this.#printWaiting();
+    // Nothing joins a full batch.
+    this.#sendWithin(isFull && this.#flight === undefined ? 0 : GATHER_MS);
   }
 
   /** To be called after each answer, with the time that the last pause between two events took, if there was one. */
@@ -123,9 +130,21 @@ export class Sender {
     return nowMs < this.#resumesAtMs && this.#resumesAtMs - nowMs <= MAX_PAUSE_MS;
   }
 
-  #gathered(): void {
+  /** A long request writes while it is answered: nothing waits for the end of it. Not in a pause between attempts. */
+  #sendWithin(ms: number): void {
+    const nowMs = this.#clock.nowMs();
+    const dueMs = this.#isPausing(nowMs) ? Math.max(ms, this.#resumesAtMs - nowMs) : ms;
+    const atMs = this.#clock.monotonicMs() + dueMs;
+    if (this.#gathering !== undefined && this.#gatheredAtMs <= atMs) return;
+    this.#gathering?.stop();
+    this.#gatheredAtMs = atMs;
+    this.#gathering = this.#clock.after(dueMs, () => void this.#gathered(), { isBackground: true });
+  }
+
+  async #gathered(): Promise<void> {
     this.#gathering = undefined;
-    if (!this.#isEmpty() && !this.#isPausing(this.#clock.nowMs())) void this.#send(WAIT_MS);
+    if (!this.#isPausing(this.#clock.nowMs())) await this.#send(WAIT_MS);
+    if (!this.#isEmpty()) this.#sendWithin(GATHER_MS);
   }
 
   #seal(): void {
@@ -136,8 +155,6 @@ export class Sender {
     this.#batches.push({ idempotencyKey, printedBytes: this.#openPrintedBytes, ...this.#open.take() });
     this.#openPrintedBytes = 0;
     this.#hasError = false;
-    this.#gathering?.stop();
-    this.#gathering = undefined;
     this.#dropOldest();
   }
 
@@ -157,14 +174,15 @@ export class Sender {
   async #send(limitMs: number): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + limitMs;
     while (!this.#isEmpty()) {
-      const leftMs = untilMs - this.#clock.monotonicMs();
-      if (leftMs <= 0) return;
+      if (this.#clock.monotonicMs() >= untilMs) return;
       this.#flight ??= this.#takeOff();
+      // Compressing a batch takes some of the time, a lot of it where the processor is throttled.
+      const leftMs = Math.max(0, untilMs - this.#clock.monotonicMs());
       const kind = await this.#inTime(this.#flight.landed, leftMs);
       if (kind === "failed") return;
       if (kind !== undefined) continue;
-      // Still under way: the answer may come while the next request is served.
-      this.#pause();
+      // Still under way: the answer may come while the next request is served. Another may have waited for it, too.
+      if (!this.#isPausing(this.#clock.nowMs())) this.#pause();
       return this.#printWaiting();
     }
   }
@@ -180,7 +198,11 @@ export class Sender {
   }
 
   #takeOff(): Flight {
-    if (this.#batches.length === 0) this.#seal();
+    if (this.#batches.length === 0) {
+      this.#seal();
+      this.#gathering?.stop();
+      this.#gathering = undefined;
+    }
     const batch = this.#batches[0]!;
     const { idempotencyKey, bytes } = batch;
     // Without the last line's end.
