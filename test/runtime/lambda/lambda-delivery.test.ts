@@ -120,7 +120,11 @@ t.test("without CloudWatch, a process that ends by itself prints what waits", as
       // Entries of the second event wait for others, if it came soon.
       if (++asked > 2) return fail(res);
       const request = { method: "GET", rawHeaders: ["Host", "x"], body: Buffer.alloc(0), ip: "192.0.2.1" };
-      const event = gatewayEventOf("http", { ...request, target: `/?r${asked}` }, { stage: "$default", domainName: "x" });
+      const event = gatewayEventOf(
+        "http",
+        { ...request, target: `/?r${asked}` },
+        { stage: "$default", domainName: "x" },
+      );
       res.writeHead(200, { "Lambda-Runtime-Aws-Request-Id": `${asked}` }).end(JSON.stringify(event));
     });
     await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));

@@ -335,11 +335,7 @@ t.test("without CloudWatch, what could not be delivered is printed, once", async
   await sender.finish(400);
   sender.close();
   t.equal(printed.length, 3);
-  t.same(
-    batches().slice(2),
-    [["a"], ["log service does not take entries", "b"]],
-    "it is delivered later all the same",
-  );
+  t.same(batches().slice(2), [["a"], ["log service does not take entries", "b"]], "it is delivered later all the same");
 });
 
 t.test("without CloudWatch, what is written while the service is away is printed at once", async (t) => {
