@@ -1,8 +1,10 @@
 // Entries of a function on their way to a log service: the real bundle in a real process.
 import { spawn } from "node:child_process";
 import { once } from "node:events";
+import { copyFileSync, readFileSync } from "node:fs";
 import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { gatewayEventOf } from "../../../cli/sandbox/function/events.ts";
@@ -12,6 +14,9 @@ import { entriesIn } from "../../support/cli.ts";
 import { makeDeployment } from "../../support/delivery/processes.ts";
 import { ask } from "../../support/runtime.ts";
 import { bundle, type Deployment, deploy } from "../../support/runtime-api/deployed.ts";
+import { until } from "../../support/until.ts";
+
+const skip = process.platform === "linux" ? false : "needs /proc";
 
 interface Request {
   readonly path: string | undefined;
@@ -153,3 +158,36 @@ t.test("without CloudWatch, a process that ends by itself prints what waits", as
     t.same(new Set(responses.map(({ fields }) => fields.query)), new Set(["r1", "r2"]), `${title}: each is somewhere`);
   }
 });
+
+t.test(
+  "the file limits its own memory when it is executed, whatever its path, and passes its arguments on",
+  { skip },
+  async (t) => {
+    const directory = makeDeployment(t, { printsAll: true });
+    for (const name of ["bootstrap.cjs", "it's a $HOME.cjs"]) {
+      const platform = createServer((req) => void asked.add(req.url!));
+      const asked = new Set<string>();
+      await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
+      const path = join(directory, name);
+      copyFileSync(bundle, path);
+      const child = spawn(path, ["/var/lang/bin/node", "a b"], {
+        env: {
+          PATH: process.env.PATH,
+          // An app's own limit is not the runtime's.
+          NODE_OPTIONS: "--max-semi-space-size=64",
+          LAMBDA_TASK_ROOT: directory,
+          AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${(platform.address() as AddressInfo).port}`,
+        },
+        stdio: "ignore",
+      });
+      t.teardown(() => {
+        child.kill("SIGKILL");
+        platform.closeAllConnections();
+        platform.close();
+      });
+      await until("it runs", () => asked.size > 0);
+      const words = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+      t.same(words, ["node", "--max-semi-space-size=2", path, "/var/lang/bin/node", "a b"], name);
+    }
+  },
+);
