@@ -10,8 +10,8 @@ const FIRST_BYTES = 4 * 1024;
 const MAX_BYTES = 256 * 1024;
 
 /**
- * Collects lines as bytes, outside of V8's heap. As strings they would survive several collections while they wait for a second,
- * and V8 doubles its young generation for what survives: 7 MB more in a function that is asked all the time.
+ * Collects lines as bytes, outside of V8's heap. As strings that wait for a second they would survive collections, each of which
+ * copies them: 20 KB more of each MB that a busy function allocates.
  */
 export class LineBuffer {
   #bytes = Buffer.allocUnsafeSlow(FIRST_BYTES);
