@@ -119,18 +119,18 @@ t.test("without CloudWatch, a process that ends by itself prints what waits", as
   ];
   for (const [title, fail] of rows) {
     const service = await startService(t);
-    let asked = 0;
+    let questions = 0;
     const platform = createServer((req, res) => {
       if (!req.url!.endsWith("/invocation/next")) return void req.resume().on("end", () => res.writeHead(202).end());
       // Entries of the second event wait for others, if it came soon.
-      if (++asked > 2) return fail(res);
+      if (++questions > 2) return fail(res);
       const request = { method: "GET", rawHeaders: ["Host", "x"], body: Buffer.alloc(0), ip: "192.0.2.1" };
       const event = gatewayEventOf(
         "http",
-        { ...request, target: `/?r${asked}` },
+        { ...request, target: `/?r${questions}` },
         { stage: "$default", domainName: "x" },
       );
-      res.writeHead(200, { "Lambda-Runtime-Aws-Request-Id": `${asked}` }).end(JSON.stringify(event));
+      res.writeHead(200, { "Lambda-Runtime-Aws-Request-Id": `${questions}` }).end(JSON.stringify(event));
     });
     await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
     t.teardown(() => {
@@ -165,8 +165,8 @@ t.test(
   async (t) => {
     const directory = makeDeployment(t, { printsAll: true });
     for (const name of ["bootstrap.cjs", "it's a $HOME.cjs"]) {
-      const platform = createServer((req) => void asked.add(req.url!));
-      const asked = new Set<string>();
+      const platform = createServer((req) => void paths.add(req.url!));
+      const paths = new Set<string>();
       await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
       const path = join(directory, name);
       copyFileSync(bundle, path);
@@ -185,7 +185,7 @@ t.test(
         platform.closeAllConnections();
         platform.close();
       });
-      await until("it runs", () => asked.size > 0);
+      await until("it runs", () => paths.size > 0);
       const words = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
       t.same(words, ["node", "--max-semi-space-size=2", path, "/var/lang/bin/node", "a b"], name);
     }
