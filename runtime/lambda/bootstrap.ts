@@ -36,6 +36,11 @@ async function main(): Promise<void> {
   }
   process.once("SIGTERM", () => void stop(deployment));
   const { application, sender } = deployment;
+  // However it ends, what could not be delivered is printed.
+  process.once("exit", () => {
+    application.entries.flush();
+    sender?.close();
+  });
   const readyByMs = performance.timeOrigin + READY_MS;
   const streams = env.TOOL_RESPONSE_MODE !== "buffered";
   await answerInvocations(application, api, { streams, readyByMs, sender });
@@ -51,7 +56,6 @@ async function stop({ application, sender }: LoadedDeployment): Promise<void> {
   cut.stop();
   entries.flush();
   await sender?.finish(byMs - clock.monotonicMs());
-  sender?.close();
   process.exit(0);
 }
 

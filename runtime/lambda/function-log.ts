@@ -41,21 +41,20 @@ export async function openFunctionLog({
   // Imported late: functions that send nothing load none of it.
   const [{ openIngest }, { Sender }] = await Promise.all([import("./ingest.ts"), import("./sender.ts")]);
   const instance = newInstance();
-  const printLines = (lines: readonly string[]) => print(lines.map((line) => `${line}\n`).join(""));
   let note: SenderOptions["note"] = () => {};
   const sender = new Sender({
     post: await openIngest({ url, token, clock }),
     instance,
     clock,
     note: (...entry) => note(...entry),
-    print: printsAll ? undefined : printLines,
+    print: printsAll ? undefined : print,
   });
   return {
     instance,
     sender,
     log(entries) {
       const lines = entries.map(entryLine);
-      if (printsAll) printLines(lines);
+      if (printsAll) print(`${lines.join("\n")}\n`);
       sender.write(entries, lines);
     },
     noteBy(by) {

@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import type { Entry } from "../../grammar/entry.ts";
 import { levelOf, severity } from "../../grammar/query/levels.ts";
 import type { Clock, Timer } from "../../grammar/units/clock.ts";
+import { LineBuffer, type Lines } from "./line-buffer.ts";
 
 /** The fate of a batch at the service. A batch that failed is sent again, one that was refused is not. */
 export type Outcome =
@@ -21,8 +22,8 @@ export interface SenderOptions {
   readonly clock: Clock;
   /** Writes an entry about the delivery itself. */
   readonly note: (level: string, message: string, fields: Readonly<Record<string, unknown>>) => void;
-  /** Takes lines that could not be delivered so far, once each; undefined if they are printed in any case. */
-  readonly print?: ((lines: readonly string[]) => void) | undefined;
+  /** Takes lines, each with its end, that could not be delivered so far, once each; undefined if all are printed in any case. */
+  readonly print?: ((text: string) => void) | undefined;
 }
 
 /** How long an answered request keeps the instance from its next one. */
@@ -43,11 +44,9 @@ const BATCH_LINES = 1_000;
 const ERROR = severity("error");
 
 /** The lines of a batch never change, so that its key stands for them from its first sending on. */
-interface Batch {
+interface Batch extends Lines {
   readonly idempotencyKey: string;
-  readonly lines: readonly string[];
-  readonly bytes: number;
-  isPrinted: boolean;
+  printedBytes: number;
 }
 
 interface Flight {
@@ -62,13 +61,15 @@ export class Sender {
   /** Full, or sent before; the oldest first. */
   #batches: Batch[] = [];
   #keptBytes = 0;
-  #open: string[] = [];
-  #openBytes = 0;
+  readonly #open = new LineBuffer();
+  #openPrintedBytes = 0;
   #openSinceMs = 0;
   #hasError = false;
   #count = 0;
   #flight: Flight | undefined;
   #gathering: Timer | undefined;
+  /** When that fires, by the monotonic clock. */
+  #gatheredAtMs = 0;
   #pauseMs = 0;
   #resumesAtMs = Number.NEGATIVE_INFINITY;
   #dropped = 0;
@@ -83,16 +84,20 @@ export class Sender {
 
   /** Takes entries with their lines. Returns at once. */
   write(entries: readonly Entry[], lines: readonly string[]): void {
+    let isFull = false;
     for (const [i, line] of lines.entries()) {
-      if (this.#open.length === 0) this.#openSinceMs = this.#clock.nowMs();
-      this.#open.push(line);
-      this.#openBytes += Buffer.byteLength(line) + 1;
+      if (this.#open.count === 0) this.#openSinceMs = this.#clock.nowMs();
+      this.#open.add(line);
       this.#hasError ||= isError(entries[i]!.level);
-      if (this.#openBytes >= BATCH_BYTES || this.#open.length >= BATCH_LINES) this.#seal();
+      if (this.#open.length < BATCH_BYTES && this.#open.count < BATCH_LINES) continue;
+      this.#seal();
+      isFull = true;
     }
-    if (this.#open.length === 0) return;
-    // A long request writes while it is answered: nothing waits for the end of it.
-    this.#gathering ??= this.#clock.after(GATHER_MS, () => this.#gathered(), { isBackground: true });
+    if (this.#isEmpty()) return;
+    // Whoever is killed while the service is away cannot print it any more.
+    if (this.#pauseMs > 0) this.#printWaiting();
+    // Nothing joins a full batch.
+    this.#sendWithin(isFull && this.#flight === undefined ? 0 : GATHER_MS);
   }
 
   /** To be called after each answer, with the time that the last pause between two events took, if there was one. */
@@ -117,7 +122,7 @@ export class Sender {
   }
 
   #isEmpty(): boolean {
-    return this.#open.length === 0 && this.#batches.length === 0;
+    return this.#open.count === 0 && this.#batches.length === 0;
   }
 
   /** A clock that was set back does not prolong the pause. */
@@ -125,22 +130,31 @@ export class Sender {
     return nowMs < this.#resumesAtMs && this.#resumesAtMs - nowMs <= MAX_PAUSE_MS;
   }
 
-  #gathered(): void {
+  /** A long request writes while it is answered: nothing waits for the end of it. Not in a pause between attempts. */
+  #sendWithin(ms: number): void {
+    const nowMs = this.#clock.nowMs();
+    const dueMs = this.#isPausing(nowMs) ? Math.max(ms, this.#resumesAtMs - nowMs) : ms;
+    const atMs = this.#clock.monotonicMs() + dueMs;
+    if (this.#gathering !== undefined && this.#gatheredAtMs <= atMs) return;
+    this.#gathering?.stop();
+    this.#gatheredAtMs = atMs;
+    this.#gathering = this.#clock.after(dueMs, () => void this.#gathered(), { isBackground: true });
+  }
+
+  async #gathered(): Promise<void> {
     this.#gathering = undefined;
-    if (!this.#isEmpty() && !this.#isPausing(this.#clock.nowMs())) void this.#send(WAIT_MS);
+    if (!this.#isPausing(this.#clock.nowMs())) await this.#send(WAIT_MS);
+    if (!this.#isEmpty()) this.#sendWithin(GATHER_MS);
   }
 
   #seal(): void {
-    if (this.#open.length === 0) return;
+    if (this.#open.count === 0) return;
     this.#count += 1;
     const idempotencyKey = `${this.#options.instance}/${this.#count}`;
-    this.#batches.push({ idempotencyKey, lines: this.#open, bytes: this.#openBytes, isPrinted: false });
-    this.#keptBytes += this.#openBytes;
-    this.#open = [];
-    this.#openBytes = 0;
+    this.#keptBytes += this.#open.length;
+    this.#batches.push({ idempotencyKey, printedBytes: this.#openPrintedBytes, ...this.#open.take() });
+    this.#openPrintedBytes = 0;
     this.#hasError = false;
-    this.#gathering?.stop();
-    this.#gathering = undefined;
     this.#dropOldest();
   }
 
@@ -150,8 +164,8 @@ export class Sender {
       const at = this.#batches.findIndex((batch) => batch !== this.#flight?.batch);
       if (at === -1 || at === this.#batches.length - 1) return;
       const [oldest] = this.#batches.splice(at, 1);
-      this.#keptBytes -= oldest!.bytes;
-      this.#dropped += oldest!.lines.length;
+      this.#keptBytes -= oldest!.bytes.length;
+      this.#dropped += oldest!.count;
       this.#printBatch(oldest!);
     }
   }
@@ -160,14 +174,15 @@ export class Sender {
   async #send(limitMs: number): Promise<void> {
     const untilMs = this.#clock.monotonicMs() + limitMs;
     while (!this.#isEmpty()) {
-      const leftMs = untilMs - this.#clock.monotonicMs();
-      if (leftMs <= 0) return;
+      if (this.#clock.monotonicMs() >= untilMs) return;
       this.#flight ??= this.#takeOff();
+      // Compressing a batch takes some of the time, a lot of it where the processor is throttled.
+      const leftMs = Math.max(0, untilMs - this.#clock.monotonicMs());
       const kind = await this.#inTime(this.#flight.landed, leftMs);
       if (kind === "failed") return;
       if (kind !== undefined) continue;
-      // Still under way: the answer may come while the next request is served.
-      this.#pause();
+      // Still under way: the answer may come while the next request is served. Another may have waited for it, too.
+      if (!this.#isPausing(this.#clock.nowMs())) this.#pause();
       return this.#printWaiting();
     }
   }
@@ -183,10 +198,16 @@ export class Sender {
   }
 
   #takeOff(): Flight {
-    if (this.#batches.length === 0) this.#seal();
+    if (this.#batches.length === 0) {
+      this.#seal();
+      this.#gathering?.stop();
+      this.#gathering = undefined;
+    }
     const batch = this.#batches[0]!;
-    const { idempotencyKey, lines } = batch;
-    const landed = this.#options.post({ body: gzipSync(lines.join("\n")), idempotencyKey }).then((outcome) => {
+    const { idempotencyKey, bytes } = batch;
+    // Without the last line's end.
+    const body = gzipSync(bytes.subarray(0, -1));
+    const landed = this.#options.post({ body, idempotencyKey }).then((outcome) => {
       this.#flight = undefined;
       this.#land(batch, outcome);
       return outcome.kind;
@@ -205,12 +226,12 @@ export class Sender {
       return;
     }
     this.#batches = this.#batches.filter((other) => other !== batch);
-    this.#keptBytes -= batch.bytes;
+    this.#keptBytes -= batch.bytes.length;
     this.#pauseMs = 0;
     this.#resumesAtMs = Number.NEGATIVE_INFINITY;
     this.#lastReason = "";
-    const { length } = batch.lines;
-    const refused = outcome.kind === "refused" ? length : Math.min(outcome.refused, length);
+    const { count } = batch;
+    const refused = outcome.kind === "refused" ? count : Math.min(outcome.refused, count);
     if (refused > 0) {
       // The service says which, but a batch is printed as a whole: better twice than not at all.
       this.#printBatch(batch);
@@ -239,15 +260,18 @@ export class Sender {
   }
 
   #printBatch(batch: Batch): void {
-    if (batch.isPrinted) return;
-    batch.isPrinted = true;
-    this.#options.print?.(batch.lines);
+    const { bytes, printedBytes } = batch;
+    if (printedBytes < bytes.length) this.#options.print?.(bytes.toString("utf8", printedBytes));
+    batch.printedBytes = bytes.length;
   }
 
   #printWaiting(): void {
     if (this.#options.print === undefined) return;
-    this.#seal();
     for (const batch of this.#batches) this.#printBatch(batch);
+    if (this.#openPrintedBytes === this.#open.length) return;
+    // They may still be joined by others, in one batch.
+    this.#options.print(this.#open.textFrom(this.#openPrintedBytes));
+    this.#openPrintedBytes = this.#open.length;
   }
 }
 

@@ -103,6 +103,9 @@ for (const printsAll of [true, false]) {
     else {
       t.same(nowhere(living.flatMap((one) => one.written)), [], "each entry is printed or in the service");
       t.same(nowhere(shutDown.flatMap((one) => one.written)), [], "also of instances that were shut down");
+      // A second in which entries wait for others, and the time for sending them.
+      const early = (one: Instance) => nowhere(one.written).filter((id) => !one.writtenInLast(1_250).has(id));
+      t.same(killed.flatMap(early), [], "those that were killed lose a second");
     }
   });
 }

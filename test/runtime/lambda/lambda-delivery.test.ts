@@ -1,12 +1,22 @@
 // Entries of a function on their way to a log service: the real bundle in a real process.
-import { createServer, type IncomingMessage } from "node:http";
+import { spawn } from "node:child_process";
+import { once } from "node:events";
+import { copyFileSync, readFileSync } from "node:fs";
+import { createServer, type IncomingMessage, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
+import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import t, { type Test } from "tap";
+import { gatewayEventOf } from "../../../cli/sandbox/function/events.ts";
 import type { Entry } from "../../../grammar/entry.ts";
 import { isEntryId } from "../../../grammar/entry-id.ts";
+import { entriesIn } from "../../support/cli.ts";
+import { makeDeployment } from "../../support/delivery/processes.ts";
 import { ask } from "../../support/runtime.ts";
-import { type Deployment, deploy } from "../../support/runtime-api/deployed.ts";
+import { bundle, type Deployment, deploy } from "../../support/runtime-api/deployed.ts";
+import { until } from "../../support/until.ts";
+
+const skip = process.platform === "linux" ? false : "needs /proc";
 
 interface Request {
   readonly path: string | undefined;
@@ -112,3 +122,83 @@ t.test("without a service in tool.json there is no stream, so that Firehose chan
     t.ok(service.entries().some(({ message }) => message === "response"));
   }
 });
+
+t.test("without CloudWatch, a process that ends by itself prints what waits", async (t) => {
+  const rows: readonly (readonly [title: string, fail: (res: ServerResponse) => void])[] = [
+    ["the connection to the platform is cut", (res) => void res.socket!.destroy()],
+    ["the platform refuses", (res) => void res.writeHead(500).end("{}")],
+  ];
+  for (const [title, fail] of rows) {
+    const service = await startService(t);
+    let questions = 0;
+    const platform = createServer((req, res) => {
+      if (!req.url!.endsWith("/invocation/next")) return void req.resume().on("end", () => res.writeHead(202).end());
+      // Entries of the second event wait for others, if it came soon.
+      if (++questions > 2) return fail(res);
+      const request = { method: "GET", rawHeaders: ["Host", "x"], body: Buffer.alloc(0), ip: "192.0.2.1" };
+      const event = gatewayEventOf(
+        "http",
+        { ...request, target: `/?r${questions}` },
+        { stage: "$default", domainName: "x" },
+      );
+      res.writeHead(200, { "Lambda-Runtime-Aws-Request-Id": `${questions}` }).end(JSON.stringify(event));
+    });
+    await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
+    t.teardown(() => {
+      platform.closeAllConnections();
+      platform.close();
+    });
+    const child = spawn(bundle, [], {
+      env: {
+        PATH: process.env.PATH,
+        LAMBDA_TASK_ROOT: makeDeployment(t, { printsAll: false }),
+        AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${(platform.address() as AddressInfo).port}`,
+        TOOL_RESPONSE_MODE: "buffered",
+        TOOL_LOGS_URL: service.url,
+        TOOL_LOGS_TOKEN: "lgs_secret",
+      },
+      stdio: ["ignore", "pipe", "ignore"],
+    });
+    let printed = "";
+    child.stdout.setEncoding("utf8").on("data", (text: string) => {
+      printed += text;
+    });
+    await once(child, "close");
+    t.equal(child.exitCode, 1, title);
+    const responses = [...service.entries(), ...entriesIn(printed)].filter(({ message }) => message === "response");
+    t.same(new Set(responses.map(({ fields }) => fields.query)), new Set(["r1", "r2"]), `${title}: each is somewhere`);
+  }
+});
+
+t.test(
+  "the file limits its own memory when it is executed, whatever its path, and passes its arguments on",
+  { skip },
+  async (t) => {
+    const directory = makeDeployment(t, { printsAll: true });
+    for (const name of ["bootstrap.cjs", "it's a $HOME.cjs"]) {
+      const platform = createServer((req) => void paths.add(req.url!));
+      const paths = new Set<string>();
+      await new Promise<void>((resolve) => platform.listen(0, "127.0.0.1", resolve));
+      const path = join(directory, name);
+      copyFileSync(bundle, path);
+      const child = spawn(path, ["/var/lang/bin/node", "a b"], {
+        env: {
+          PATH: process.env.PATH,
+          // An app's own limit is not the runtime's.
+          NODE_OPTIONS: "--max-semi-space-size=64",
+          LAMBDA_TASK_ROOT: directory,
+          AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${(platform.address() as AddressInfo).port}`,
+        },
+        stdio: "ignore",
+      });
+      t.teardown(() => {
+        child.kill("SIGKILL");
+        platform.closeAllConnections();
+        platform.close();
+      });
+      await until("it runs", () => paths.size > 0);
+      const words = readFileSync(`/proc/${child.pid}/cmdline`, "utf8").split("\0").slice(0, -1);
+      t.same(words, ["node", "--max-semi-space-size=2", path, "/var/lang/bin/node", "a b"], name);
+    }
+  },
+);

@@ -74,8 +74,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       res.on("close", () => more.stop());
     },
     reason: /^no answer within 15 s$/,
-    // Each pause in which it did not come has doubled the next one.
-    attemptsAtS: [0],
+    // Each pause in which it did not come has doubled the next one: the fifth is 16 s.
+    attemptsAtS: [0, 31],
   },
   "hints without an end": {
     isSilent: true,
@@ -84,8 +84,8 @@ const FAULTS: Readonly<Record<string, Fault>> = {
       res.on("close", () => more.stop());
     },
     reason: /^no answer within 15 s$/,
-    // Each pause in which it did not come has doubled the next one.
-    attemptsAtS: [0],
+    // Each pause in which it did not come has doubled the next one: the fifth is 16 s.
+    attemptsAtS: [0, 31],
   },
   "an answer of a gigabyte": {
     answer(res) {

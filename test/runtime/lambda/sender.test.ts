@@ -55,7 +55,7 @@ function open({ printsAll = true } = {}): Opened {
       notes.push(`${level}: ${message}: ${entries ?? reason}`);
       write(message, level);
     },
-    print: printsAll ? undefined : (lines) => printed.push(...lines.map(messageOf)),
+    print: printsAll ? undefined : (text) => printed.push(...text.trimEnd().split("\n").map(messageOf)),
   });
   return {
     sender,
@@ -122,6 +122,79 @@ t.test("a long request's entries do not wait for its end", async (t) => {
   t.same(batches(), []);
   await clock.advance(1);
   t.same(batches(), [["begun"]]);
+});
+
+t.test("however much a long request writes, it is sent meanwhile", async (t) => {
+  const rows: readonly (readonly [title: string, tenths: number, linesAtOnce: number, text: string])[] = [
+    ["more lines in a second than a batch has", 30, 150, ""],
+    ["more bytes in a second than a batch has", 100, 10, "x".repeat(2_000)],
+    ["as many lines as a batch has, at once", 1, 1_000, ""],
+  ];
+  for (const [title, tenths, linesAtOnce, text] of rows) {
+    const { clock, write, batches, notes } = open();
+    let written = 0;
+    for (let tenth = 0; tenth < tenths; tenth++) {
+      for (let i = 0; i < linesAtOnce; i++) write(`${++written} ${text}`);
+      await clock.advance(100);
+    }
+    const sent = batches().flat().length;
+    t.ok(sent >= written - 10 * linesAtOnce, `${title}: all but those of a second, ${sent} of ${written}`);
+    await clock.advance(1_000);
+    t.equal(batches().flat().length, written, title);
+    t.same(notes, [], `${title}: nothing is dropped`);
+  }
+});
+
+t.test("a service that is back is noticed during a long request", async (t) => {
+  const { clock, write, answers, batches } = open();
+  answers(AWAY);
+  write("a");
+  await clock.advance(2_000);
+  write("b");
+  t.same(batches(), [["a"], ["a"]]);
+  answers(TAKEN);
+  await clock.advance(2_000);
+  t.same(batches().slice(2), [["a"], ["log service does not take entries", "b"]], "though nothing is written any more");
+});
+
+t.test("an attempt that two wait for doubles the pause once", async (t) => {
+  const { sender, clock, write, answers, settles } = open();
+  answers(new Promise(() => {}));
+  write("begun");
+  // In the background, as the request is a long one.
+  await clock.advance(1_100);
+  write("failed", "error");
+  t.ok(await settles(sender.answered(undefined), 250));
+  await clock.advance(900);
+  t.notOk(await settles(sender.answered(undefined), 0), "a second after the first of them gave up");
+});
+
+t.test("making a batch and handing it over is a part of the 250 ms", async (t) => {
+  for (const [ms, isOver] of [
+    [20, false],
+    [300, true],
+  ] as const) {
+    const clock = new TestClock();
+    const sender = new Sender({
+      instance: "0123456789abcdef",
+      clock,
+      post: () => {
+        void clock.stop(ms);
+        return new Promise(() => {});
+      },
+      note: () => {},
+    });
+    const entry = { timestamp: "", level: "info", message: "a", fields: {} };
+    sender.write([entry], [JSON.stringify(entry)]);
+    let isSettled = false;
+    void sender.answered(undefined).then(() => {
+      isSettled = true;
+    });
+    await clock.advance(Math.max(0, 249 - ms));
+    t.equal(isSettled, isOver, `${ms} ms`);
+    await clock.advance(1);
+    t.ok(isSettled, `${ms} ms`);
+  }
 });
 
 t.test("a service that does not answer keeps an app 250 ms, once in each pause", async (t) => {
@@ -267,11 +340,27 @@ t.test("without CloudWatch, what could not be delivered is printed, once", async
   await sender.finish(400);
   sender.close();
   t.equal(printed.length, 3);
-  t.same(
-    batches().slice(2),
-    [["a"], ["log service does not take entries"], ["b"]],
-    "it is delivered later all the same",
-  );
+  t.same(batches().slice(2), [["a"], ["log service does not take entries", "b"]], "it is delivered later all the same");
+});
+
+t.test("without CloudWatch, what is written while the service is away is printed at once", async (t) => {
+  const { sender, clock, write, answers, printed, batches } = open({ printsAll: false });
+  answers(AWAY);
+  write("a");
+  await sender.answered(undefined);
+  // Whoever is killed from here on has printed all of it.
+  write("b");
+  t.same(printed, ["a", "log service does not take entries", "b"]);
+  await clock.advance(999);
+  write("c");
+  t.equal(printed.at(-1), "c");
+  answers(TAKEN);
+  await clock.advance(1);
+  await sender.answered(undefined);
+  write("d");
+  sender.close();
+  t.same(printed, ["a", "log service does not take entries", "b", "c", "d"], "each once");
+  t.same(batches(), [["a"], ["a"], ["log service does not take entries", "b", "c"]], "in as few batches as otherwise");
 });
 
 t.test(

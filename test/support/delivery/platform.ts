@@ -71,6 +71,8 @@ const failed = (reason: string): Outcome => ({ kind: "failed", reason });
 export class Instance implements Clock {
   /** Ids of all entries that were written here. */
   readonly written: string[] = [];
+  readonly #writtenAtMs: number[] = [];
+  #ranUntilMs = 0;
   /** Entries that a closing line of this instance counts. */
   counted = 0;
   isBusy = false;
@@ -98,8 +100,8 @@ export class Instance implements Clock {
     },
   ) {
     this.#clock = clock;
-    const print = (lines: readonly string[]) => {
-      for (const line of lines) printed.add(idIn(line));
+    const print = (text: string) => {
+      for (const line of text.trimEnd().split("\n")) printed.add(idIn(line));
     };
     const sender = new Sender({
       instance: name,
@@ -122,8 +124,11 @@ export class Instance implements Clock {
       log: (entries) => {
         if (this.isDead) return;
         const lines = entries.map(entryLine);
-        for (const { id } of entries) this.written.push(id!);
-        if (printsAll) print(lines);
+        for (const { id } of entries) {
+          this.written.push(id!);
+          this.#writtenAtMs.push(this.nowMs());
+        }
+        if (printsAll) print(lines.join("\n"));
         sender.write(entries, lines);
       },
     });
@@ -163,7 +168,13 @@ export class Instance implements Clock {
     this.isDead = true;
   }
 
+  /** Those of `written` that were in the last `ms` milliseconds in which it ran; to be asked of one that was killed. */
+  writtenInLast(ms: number): ReadonlySet<string> {
+    return new Set(this.written.filter((_, i) => this.#writtenAtMs[i]! >= this.#ranUntilMs - ms));
+  }
+
   kill(): void {
+    this.#ranUntilMs = this.#isFrozen ? this.#frozenAtMs! : this.nowMs();
     this.isDead = true;
   }
 

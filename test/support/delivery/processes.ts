@@ -34,8 +34,8 @@ export class InstanceProcess {
   readonly printed = new Set<string>();
   /** The queries of the responses on stdout. */
   readonly responses = new Set<string>();
-  /** Entries that closing lines of this instance count. */
-  counted = 0;
+  /** Entries that each closing line of this instance counts, by its id. */
+  readonly closings = new Map<string, number>();
   isBusy = false;
   ending: "killed" | "shut down" | undefined;
   readonly #function: LocalFunction;
@@ -118,7 +118,7 @@ export class InstanceProcess {
       const { id, message, fields } = JSON.parse(line) as Entry;
       this.printed.add(id!);
       if (message === "response") this.responses.add(String(fields.query));
-      if (message === CLOSING) this.counted += Number(fields.entries);
+      if (message === CLOSING) this.closings.set(id!, Number(fields.entries));
     }
   }
 }
