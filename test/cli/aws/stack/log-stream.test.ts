@@ -373,6 +373,7 @@ t.test("more than a buffer holds is sent before its time, and nothing of it is l
       return false;
     });
     aws.controls.clock.advance(60_000);
-    await until(`all of ${count}`, () => received.size === count);
+    await until(`all of ${count}`, () => received.size >= count);
+    t.equal(received.size, count);
   }
 });
