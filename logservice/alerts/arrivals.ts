@@ -1,4 +1,5 @@
 import { isEntryId } from "../../grammar/entry-id.ts";
+import { parseTimestamp } from "../../grammar/query/timestamp.ts";
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { NewEvent } from "../events/store.ts";
 import type { Records } from "../records/open.ts";
@@ -114,12 +115,13 @@ function lateMinutesOf(events: readonly ArrivedEvent[], nowMs: number, evaluated
       add(event.ms);
       continue;
     }
-    // Most events are of the minute of the one before, and in UTC.
+    // Most events are of the minute of the one before, and in UTC. A leap second is the first one of the minute after.
     const { timestamp } = event;
-    const isUtc = timestamp.endsWith("Z");
-    if (isUtc && timestamp.slice(0, MINUTE_LENGTH) === before) continue;
-    add(Date.parse(timestamp));
-    before = isUtc ? timestamp.slice(0, MINUTE_LENGTH) : "";
+    const isPlain = timestamp.endsWith("Z") && !timestamp.startsWith(":60", MINUTE_LENGTH);
+    if (isPlain && timestamp.slice(0, MINUTE_LENGTH) === before) continue;
+    const timeMs = parseTimestamp(timestamp);
+    if (timeMs !== undefined) add(timeMs);
+    before = isPlain ? timestamp.slice(0, MINUTE_LENGTH) : "";
   }
   return [...minutes];
 }

@@ -218,10 +218,14 @@ export class Evaluator {
     for (const one of minutes) byProject.set(one.events_key, [...(byProject.get(one.events_key) ?? []), one]);
     const alerts = await lateAlerts(records.db, [...byProject.keys()], newest);
     const due = alerts.flatMap((alert) => {
-      const slots = lateSlotsOf(alert, byProject.get(alert.events_key)!);
-      return slots.length === 0 ? [] : [{ alert, slots }];
+      const isBusy = this.#busy.has(alert.id);
+      // One that is not evaluated yet will have them; one that is being evaluated may have been read before they came.
+      const slots = lateSlotsOf(alert, byProject.get(alert.events_key)!).filter(
+        (slot) => isBusy || slot < alert.next_slot,
+      );
+      return slots.length === 0 ? [] : [{ alert, slots, isBusy }];
     });
-    const free = due.filter(({ alert }) => !this.#busy.has(alert.id));
+    const free = due.filter(({ isBusy }) => !isBusy);
     const states = await readStates(
       records.db,
       free.map(({ alert }) => alert.id),
@@ -422,15 +426,14 @@ interface LateWork {
   readonly seen: number;
 }
 
-/** The slots of an alert that were evaluated before these minutes got their events. */
+/** The slots of an alert that these minutes are part of, and that it was not looked at again for their events. */
 function lateSlotsOf(alert: DueAlert, minutes: readonly LateMinute[]): number[] {
   // One that takes too long is asked less often, not more.
   if (alert.pace > 1) return [];
   const slots = minutes
     .filter(({ sequence }) => sequence > alert.late_seen)
     .map(({ minute }) => slotAt(minute * MINUTE_MS, alert.interval));
-  // One that is not evaluated yet will have them.
-  return [...new Set(slots)].filter((slot) => slot >= alert.first_slot && slot < alert.next_slot);
+  return [...new Set(slots)].filter((slot) => slot >= alert.first_slot);
 }
 
 function slotsOf(outcomes: readonly SlotOutcome[], first: number, interval: number): Slot[] {

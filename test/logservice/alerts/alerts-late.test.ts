@@ -2,7 +2,10 @@
 import t from "tap";
 import { EventArrivals } from "../../../logservice/alerts/arrivals.ts";
 import type { Evaluator } from "../../../logservice/alerts/evaluator.ts";
+import { GATHER_MS } from "../../../logservice/alerts/late-minutes.ts";
+import { LATENESS } from "../../../logservice/alerts/lateness.ts";
 import { previewAlert } from "../../../logservice/alerts/preview.ts";
+import { evaluatedAtMs, slotAt } from "../../../logservice/alerts/slots.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
 import { alertIn, BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
 import { clockAt } from "../../support/clock-at.ts";
@@ -393,6 +396,77 @@ t.test("events in the form of the journal are not parsed for their minutes", asy
     [at(3), at(5)],
   );
   t.equal(read, 0);
+});
+
+t.test("late events that come while their slot is being read, or wait to be written", async (t) => {
+  for (const query of ["error", "error | count"]) {
+    let [read, release] = [() => {}, () => {}];
+    let held: Promise<void> | undefined;
+    const holding =
+      <Args extends unknown[], Result>(ask: (...args: Args) => Promise<Result>) =>
+      async (...args: Args) => {
+        const answer = await ask(...args);
+        read();
+        await held;
+        return answer;
+      };
+    const around = (events: EventsStore): EventsStore =>
+      Object.assign(Object.create(events), {
+        count: holding(events.count.bind(events)),
+        timeseries: holding(events.timeseries.bind(events)),
+        aggregate: holding(events.aggregate.bind(events)),
+      });
+    const world = await openWorld(t, { around });
+    const id = await world.add({ query, interval: 5 });
+    const evaluator = world.evaluator();
+    await run(world, evaluator, at(9) - LATEST_MS);
+    const dueMs = evaluatedAtMs({ id, interval: 5, lateness: LATENESS.others }, slotAt(at(6), 5));
+    // The note of the minute stands for others until just after the slot was read.
+    world.clock.nowMs = dueMs - GATHER_MS + 500;
+    await world.arrive(at(6), 1);
+    world.clock.nowMs = dueMs;
+    held = new Promise((resolve) => {
+      release = resolve;
+    });
+    const isRead = new Promise<void>((resolve) => {
+      read = resolve;
+    });
+    const evaluated = evaluator.pass();
+    await isRead;
+    world.clock.nowMs = dueMs + 300;
+    await world.arrive(at(6) + 10, 5);
+    world.clock.nowMs = dueMs + 1_000;
+    const ticked = evaluator.pass();
+    for (let turn = 0; turn < 100; turn++) await new Promise(setImmediate);
+    held = undefined;
+    release();
+    await Promise.all([evaluated, ticked]);
+    await run(world, evaluator, at(13));
+    t.same(await world.deliveryLines(), ["triggered 12:10 6 its events came late"], query);
+    t.same(world.failures, []);
+  }
+});
+
+t.test("a leap second is of the minute after it", async (t) => {
+  const world = await openWorld(t);
+  await world.add();
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(10));
+  const arrivals = new EventArrivals({
+    records: world.records,
+    clock: clockAt(() => world.clock.nowMs),
+    failed: (message) => t.fail(message),
+  });
+  const events = ["2026-03-01T12:02:59Z", "2026-03-01T12:02:60Z", "2026-03-01T12:02:60.5Z", "2026-03-01t12:05:01+00:00"];
+  await arrivals.note(
+    world.events_key,
+    events.map((timestamp) => ({ timestamp })),
+  );
+  const rows = await world.records.db.selectFrom("late_minutes").select("minute").orderBy("minute").execute();
+  t.same(
+    rows.map(({ minute }) => minute * MINUTE_MS),
+    [at(2), at(3), at(5)],
+  );
 });
 
 t.test("two evaluators, and one that ends at any point", async (t) => {
