@@ -86,8 +86,10 @@ export async function listUnopened({
 }
 
 function notificationOf(row: NotificationRow, seal: Seal): Notification {
-  // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then.
-  const secrets = SECRETS.map((name) => [name, opened(row, name, seal) ?? ""]);
+  // A secret that cannot be decrypted reads as empty: it has to be set again, and the rest stays usable until then. Whoever
+  // compares it by its hash has to see that, too.
+  const secrets = SECRETS.map((name) => [name, opened(row, name, seal)] as const);
+  const isLost = secrets.some(([, secret]) => secret === undefined);
   const { team_id: _, webhook_secrets, number_states, ...fields } = row;
   const sms_numbers = JSON.parse(row.sms_numbers);
   return {
@@ -96,7 +98,8 @@ function notificationOf(row: NotificationRow, seal: Seal): Notification {
     email_addresses: JSON.parse(row.email_addresses),
     sms_numbers,
     unconfirmed_numbers: unconfirmedOf(row.type, sms_numbers, number_states),
-    ...Object.fromEntries(secrets),
+    ...Object.fromEntries(secrets.map(([name, secret]) => [name, secret ?? ""])),
+    ...(isLost && { secret_hash: "" }),
   } as Notification;
 }
 

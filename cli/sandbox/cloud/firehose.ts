@@ -11,6 +11,8 @@ export interface StreamDestination {
   readonly attributes: Readonly<Record<string, string>>;
   readonly isCompressed: boolean;
   readonly bufferSeconds: number;
+  /** Here of the events' text; the platform counts their records, which are compressed. */
+  readonly bufferBytes: number;
   readonly retrySeconds: number;
   /** For what was not delivered. */
   readonly bucket: string;
@@ -49,26 +51,30 @@ const MAX_RETRY_MS = 120_000;
 /** So many events are sent before the buffer's time is over. */
 const MAX_PENDING = 10_000;
 
+/** The text of the events in one record; an event may have a quarter of it. */
+const RECORD_BYTES = 1_000_000;
+
 export function openFirehose(world: World, streamNamed: (name: string) => LogStream | undefined) {
   /** By the stream's name. In memory: what waits when this process ends is in the log alone. */
-  const pending = new Map<string, Pending[]>();
+  const pending = new Map<string, { readonly events: Pending[]; bytes: number }>();
   const closed = new AbortController();
 
   /** Sends all that waits once the buffer's time is over, or it is full. */
   const put = ({ name, destination }: LogStream, one: Pending) => {
-    const waiting = pending.get(name);
-    if (waiting !== undefined) {
-      waiting.push(one);
-      if (waiting.length >= MAX_PENDING) send(name);
-      return;
+    let waiting = pending.get(name);
+    if (waiting === undefined) {
+      waiting = { events: [], bytes: 0 };
+      pending.set(name, waiting);
+      // If that is sent sooner as it is full, the next one has the rest of the time.
+      world.clock.after(destination.bufferSeconds * 1000, () => send(name));
     }
-    pending.set(name, [one]);
-    // If that is sent sooner as it is full, the next one has the rest of the time.
-    world.clock.after(destination.bufferSeconds * 1000, () => send(name));
+    waiting.events.push(one);
+    waiting.bytes += textBytes(one);
+    if (waiting.events.length >= MAX_PENDING || waiting.bytes >= destination.bufferBytes) send(name);
   };
 
   const send = (name: string) => {
-    const events = pending.get(name) ?? [];
+    const { events } = pending.get(name) ?? { events: [] };
     pending.delete(name);
     if (events.length === 0) return;
     void deliver(name, { id: randomUUID(), records: recordsOf(events, world.accountId), attempts: 0, waitedMs: 0 });
@@ -95,16 +101,25 @@ export function openFirehose(world: World, streamNamed: (name: string) => LogStr
   };
 }
 
-/** A record of each log stream, as a subscription makes them. */
+/** As a record has it: of control characters JSON makes several. */
+const textBytes = ({ event }: Pending) => Buffer.byteLength(JSON.stringify(event.message));
+
+/** Records of each log stream, as a subscription makes them: another one where a record has enough. */
 function recordsOf(events: readonly Pending[], owner: string): Buffer[] {
-  const parts = new Map<string, Pending[]>();
+  const parts: Pending[][] = [];
+  const open = new Map<string, { readonly part: Pending[]; bytes: number }>();
   for (const one of events) {
     const key = JSON.stringify([one.group, one.filter, one.event.stream]);
-    const part = parts.get(key);
-    if (part === undefined) parts.set(key, [one]);
-    else part.push(one);
+    let last = open.get(key);
+    if (last === undefined || last.bytes + textBytes(one) > RECORD_BYTES) {
+      last = { part: [], bytes: 0 };
+      open.set(key, last);
+      parts.push(last.part);
+    }
+    last.part.push(one);
+    last.bytes += textBytes(one);
   }
-  return [...parts.values()].map((some) =>
+  return parts.map((some) =>
     gzipSync(
       JSON.stringify({
         messageType: "DATA_MESSAGE",

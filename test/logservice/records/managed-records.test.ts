@@ -1,4 +1,6 @@
 // Records that an app manages are changed only by requests that name the app.
+import { rmSync } from "node:fs";
+import { join } from "node:path";
 import t from "tap";
 import { startTestService } from "../../support/service.ts";
 
@@ -59,4 +61,31 @@ t.test("what an app manages", async (t) => {
     t.equal((await remove(id)).status, 204);
     t.equal((await remove(other, { managed_by: "cart" })).status, 204);
   }
+});
+
+t.test("a secret whose key was lost is not the one that an app gave: its next apply gives it again", async (t) => {
+  const before = await startTestService(t);
+  const project_id = (await before.call("add_project", { project: { name: "p" } })).json.id;
+  const own = { project_id, managed_by: "shop" };
+  const secrets = [
+    { ...own, name: "hook", type: "webhook", webhook_url: "https://example.com/secret", secret_hash: "h1" },
+    { ...own, name: "pager", type: "pagerduty", pagerduty_service_key: "f".repeat(32), secret_hash: "h2" },
+  ];
+  const mail = { ...own, name: "mail", type: "email", email_addresses: ["a@example.com"] };
+  for (const notification of [...secrets, mail]) await before.call("add_notification", { notification });
+  const hashes = async ({ call }: Pick<typeof before, "call">) =>
+    (await call("get_notifications", { project_id })).json.notifications.map((one: { secret_hash: string }) => {
+      return one.secret_hash;
+    });
+  t.same(await hashes(before), ["h1", "", "h2"]);
+  await before.stop();
+  rmSync(join(before.directory, "secrets.key"));
+  const after = await startTestService(t, { directory: before.directory });
+  t.same(await hashes(after), ["", "", ""]);
+  const { notifications } = (await after.call("get_notifications", { project_id })).json;
+  for (const one of secrets) {
+    const { id } = notifications.find(({ name }: { name: string }) => name === one.name);
+    t.equal((await after.call("update_notification", { notification: { ...one, id } })).status, 204);
+  }
+  t.same(await hashes(after), ["h1", "", "h2"]);
 });

@@ -31,7 +31,7 @@ interface EndpointDestination {
     readonly ContentEncoding?: string;
     readonly CommonAttributes?: readonly { readonly AttributeName: string; readonly AttributeValue: string }[];
   };
-  readonly BufferingHints?: { readonly IntervalInSeconds?: unknown };
+  readonly BufferingHints?: { readonly IntervalInSeconds?: unknown; readonly SizeInMBs?: unknown };
   readonly RetryOptions?: { readonly DurationInSeconds?: unknown };
   readonly RoleARN?: string;
   readonly S3Configuration?: { readonly BucketARN?: string; readonly RoleARN?: string };
@@ -56,6 +56,7 @@ function putStream(context: ResourceContext, name: string, properties: Propertie
       ),
       isCompressed: RequestConfiguration?.ContentEncoding === "GZIP",
       bufferSeconds: Number(own.BufferingHints?.IntervalInSeconds ?? 300),
+      bufferBytes: Number(own.BufferingHints?.SizeInMBs ?? 5) * 1024 * 1024,
       retrySeconds: Number(own.RetryOptions?.DurationInSeconds ?? 300),
       bucket: (S3Configuration?.BucketARN ?? "").split(":").pop()!,
     },
