@@ -26,6 +26,7 @@ export async function chooseSource(
     readonly limit: number;
     /** The address of a log service; empty for none. */
     readonly service: string;
+    /** That of the service of tool.json, too; empty for the one that it names. */
     readonly project: string;
     /** Whether `--sandbox` names the log of the app in the sandbox. */
     readonly sandbox: boolean;
@@ -36,7 +37,7 @@ export async function chooseSource(
   const { files, follow, sinceMs, cloud } = request;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
   if (request.service !== "") return (await import("./service-source.ts")).serviceSource(context, request);
-  if (!follow && !request.sandbox && !cloud && stdinHoldsData()) {
+  if (!follow && !request.sandbox && !cloud && request.project === "" && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
       ok: true,
@@ -57,7 +58,12 @@ export async function chooseSource(
   if (cloud) return platformSource(context, request);
   const configured = await (await import("./configured-service.ts")).configuredService(context, request);
   if (configured.service !== undefined) {
-    return (await import("./service-source.ts")).configuredSource(context, request, configured.service);
+    const { address } = configured.service;
+    const named = { ...configured.service, address: { ...address, project: request.project || address.project } };
+    return (await import("./service-source.ts")).configuredSource(context, request, named);
+  }
+  if (request.project !== "") {
+    return refused(configured.remark ?? "--project names a project of a log service", "give --service, too");
   }
   const chosen = await platformSource(context, request);
   const { remark } = configured;

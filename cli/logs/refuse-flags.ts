@@ -15,7 +15,7 @@ export function refuseConflicts(context: Context, options: Options<"logs">): voi
   if (options.cloud && (isOfFiles || isOfService)) {
     context.misuse(`--cloud and ${isOfFiles ? "--file" : "--service"} name two logs`, "leave one of them out");
   }
-  if (options.project !== undefined && !isOfService) {
+  if (options.project !== undefined && (isOfFiles || options.sandbox || options.cloud)) {
     context.misuse("--project names a project of a log service", "give --service, too");
   }
   const isUnlimited = (options.limit ?? Number.POSITIVE_INFINITY) === Number.POSITIVE_INFINITY;

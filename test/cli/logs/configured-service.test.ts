@@ -106,6 +106,21 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   t.equal((await following.ended).code, 0);
   t.same(pathsOf(following.stdout()).at(-1), "/new");
 
+  const other = await logs("--project", "nope");
+  t.match(other, {
+    code: 1,
+    stderr: `reading the log of my-shop in ${host}, project nope\n`,
+  });
+  t.ok(
+    other.stderr.endsWith(
+      'there is no project "nope"\n  a deploy by an admin of the team adds it: tool deploy\n  or add --cloud, which asks CloudWatch\n',
+    ),
+    other.stderr,
+  );
+  t.match(await logs("--project", "nope", "--cloud"), {
+    code: 2,
+    stderr: /--project names a project of a log service/,
+  });
   const byCloud = await logs("--cloud", "production");
   t.same([pathsOf(byCloud.stdout)[0], byCloud.code], ["/cloud", 0], byCloud.stderr);
   const cloudLine = "reading the log of my-shop in eu-west-1, and that of tool start\n";
@@ -119,7 +134,6 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   ] as const) {
     t.match(await logs("--cloud", flag, value), { code: 2, stderr: `error: --cloud and ${flag} name two logs\n` });
   }
-  t.match(await logs("--project", "x"), { code: 2, stderr: /--project names a project of a log service/ });
 
   const nobody = await tool(["logs", "production"], { cwd, env: aws.env });
   t.same(pathsOf(nobody.stdout), ["/cloud"]);
@@ -156,6 +170,11 @@ t.test("a service that does not answer, and one that refuses", async (t) => {
   t.match(await tool(["logs", "--cloud"], { cwd }), {
     code: 2,
     stderr: /^error: CloudWatch cannot be asked: there are no AWS credentials on this machine\n {2}set CLOUD_PROFILE/,
+  });
+  const without = t.testdir({ "tool.json": '{"name":"my-shop"}' });
+  t.match(await tool(["logs", "--project", "x"], { cwd: without }), {
+    code: 2,
+    stderr: "error: --project names a project of a log service\n  give --service, too\n",
   });
 });
 
