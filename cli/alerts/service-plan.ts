@@ -23,7 +23,7 @@ export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
   /** Why nothing of it can be done, and what to do; `changes` are those that are known all the same. */
   readonly problem: { readonly message: string; readonly hint: string } | undefined;
   /** Makes the changes. Throws a TeamError for the first one that fails. */
-  apply(onDone: (change: ServiceChange) => void): Promise<void>;
+  apply(onDone: (change: ServiceChange) => void, onProject?: () => void): Promise<void>;
 }
 
 interface PlanRequest {
@@ -135,7 +135,7 @@ async function planOf(
   const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => same.has(name));
   const problem =
     clashes.length > 0
-      ? { message: clashes.join("\n"), hint: "nothing of the log service is changed until then" }
+      ? { message: clashes.map(visible).join("\n"), hint: "give one of the two another name" }
       : missing.length === 0
         ? undefined
         : {
@@ -148,7 +148,8 @@ async function planOf(
     changes,
     remarks: [...(isNewProject && changes.length > 0 ? [madeFirst(project)] : []), ...remarks],
     problem,
-    apply: (onDone) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, onDone }),
+    apply: (onDone, onProject) =>
+      applyRecords(changes, { client, wanted, there, isNewProject, secrets, onDone, onProject }),
   };
 }
 
