@@ -23,6 +23,12 @@ export function connectionFailure(error: unknown, address: string): ConnectionFa
   return { reason: (reason || cause.message || code).replace(NODE_ADVICE, ""), hint: CERTIFICATES[code] };
 }
 
+/** Whether a request failed as the certificate of its address is not accepted. */
+export function isOfCertificate(error: unknown): boolean {
+  const { cause } = error instanceof Error ? error : {};
+  return cause instanceof Error && Object.hasOwn(CERTIFICATES, (cause as NodeJS.ErrnoException).code ?? "");
+}
+
 /** Node 24 says how to start Node, which people do not do; the hint is for them. */
 const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
