@@ -4,7 +4,7 @@ import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useEvery } from "../data/every.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo, teamId } from "../data/session.ts";
+import { byName, mayDo, teamId } from "../data/session.ts";
 import { ManagedTag } from "../kit/managed.tsx";
 import { RowButton } from "../kit/row-button.tsx";
 import { Failure, WhenLoaded } from "../kit/state.tsx";
@@ -194,5 +194,5 @@ function Row({ alert, episodes, isUndelivered, notification, onMute, mayMute }: 
 /** Those that are triggered, then those that fail; each by name. */
 function urgentFirst(alerts: readonly Alert[]): readonly Alert[] {
   const urgency = ({ triggered, state }: Alert) => (triggered ? 0 : state === "failing" ? 1 : 2);
-  return [...alerts].sort((a, b) => urgency(a) - urgency(b));
+  return [...byName(alerts)].sort((a, b) => urgency(a) - urgency(b));
 }

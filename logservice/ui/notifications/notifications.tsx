@@ -2,7 +2,7 @@ import type { Notification } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo, session, teamId } from "../data/session.ts";
+import { byName, mayDo, session, teamId } from "../data/session.ts";
 import { ManagedTag } from "../kit/managed.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
@@ -46,7 +46,7 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
             </div>
           ) : (
             <Table class="stack" columns={["Name", "Kind", "Target", "Used by"]}>
-              {all.map((one) => (
+              {byName(all).map((one) => (
                 <Row key={one.id} one={one} uses={usesOf(one.id!)} />
               ))}
             </Table>

@@ -5,7 +5,7 @@ import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { mayDo, teamId } from "../data/session.ts";
+import { byName, mayDo, teamId } from "../data/session.ts";
 import { FilteredList } from "../kit/filtered.tsx";
 import { CopyAsJson, ManagedTag } from "../kit/managed.tsx";
 import { ReleaseDialog } from "../kit/release.tsx";
@@ -47,7 +47,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
           if (all.length === 0) return <NoSearches events={events} add={add} />;
           return (
             <FilteredList
-              all={all}
+              all={byName(all)}
               what="searches"
               where="name or query"
               nothing="No search has this in its name or query"
