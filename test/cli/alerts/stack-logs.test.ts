@@ -6,7 +6,7 @@ import { Ajv } from "ajv";
 import t, { type Test } from "tap";
 import { applyPlan, sayApplied, sayProblem } from "../../../cli/alerts/apply-plan.ts";
 import { applyRecords } from "../../../cli/alerts/apply-records.ts";
-import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
+import { planRecords, type ServiceChange, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
 import { renderServicePlan } from "../../../cli/alerts/service-plan-text.ts";
 import type { Context } from "../../../cli/context.ts";
@@ -239,7 +239,7 @@ t.test("that nothing was changed is said only if it is so, and once", async (t) 
     const request = { client, wanted: one, there: EMPTY, isNewProject, secrets: new Map() };
     const plan = {
       ...{ service: "http://l", project: "shop", changes, problem: undefined, remarks: [] },
-      apply: (onDone: () => void, onProject?: () => void) => applyRecords(changes, { ...request, onDone, onProject }),
+      apply: (onDone: (change: ServiceChange) => void, onProject?: () => void) => applyRecords(changes, { ...request, onDone, onProject }),
     };
     const errors: string[] = [];
     const context = {
