@@ -20,6 +20,12 @@ export interface ArrivalsOptions {
   readonly failed: (message: string, error: unknown) => void;
 }
 
+/** An event that was stored. */
+export interface ArrivedEvent extends Pick<NewEvent, "id" | "timestamp"> {
+  /** Its timestamp in milliseconds, where that is there: an event in the form of the journal is parsed for its text. */
+  readonly ms?: number;
+}
+
 /**
  * The facts about arriving events that alerts need: how late those of a project may be, and which of their minutes alerts have
  * counted already. It is written before a batch is answered: after a crash its sender sends it again, it counts once in
@@ -40,7 +46,7 @@ export class EventArrivals {
    * To be called with events that were stored, before their sender is answered; `lateness` is that of the way that they came, in
    * seconds, where it has one of its own. Never rejects: that events are stored does not depend on it.
    */
-  async note(eventsKey: string, events: readonly NewEvent[], lateness = latenessOfEvents(events)): Promise<void> {
+  async note(eventsKey: string, events: readonly ArrivedEvent[], lateness = latenessOfEvents(events)): Promise<void> {
     try {
       const seen = await this.#latenessAfter(eventsKey, lateness);
       const nowMs = this.#options.clock.nowMs();
@@ -90,22 +96,29 @@ export class EventArrivals {
 const nameOf = (eventsKey: string, minute: number) => `${minute} ${eventsKey}`;
 
 /** The runtime gives its entries ids of a form that nobody else has. */
-const latenessOfEvents = (events: readonly NewEvent[]) =>
+const latenessOfEvents = (events: readonly ArrivedEvent[]) =>
   isEntryId(events[0]?.id) ? LATENESS.runtime : LATENESS.others;
 
 /** The minutes of events that alerts may have counted without them, each once. */
-function lateMinutesOf(events: readonly NewEvent[], nowMs: number, evaluatedMs: number): number[] {
+function lateMinutesOf(events: readonly ArrivedEvent[], nowMs: number, evaluatedMs: number): number[] {
   const firstMs = nowMs - MOST_LATE_MS;
   const last = Math.floor(evaluatedMs / MINUTE_MS) - 1;
   const minutes = new Set<number>();
-  let before = "";
-  for (const { timestamp } of events) {
-    // Most events are of the minute of the one before, and in UTC.
-    const isUtc = timestamp.endsWith("Z");
-    if (isUtc && timestamp.slice(0, MINUTE_LENGTH) === before) continue;
-    const timeMs = Date.parse(timestamp);
+  const add = (timeMs: number) => {
     const minute = Math.floor(timeMs / MINUTE_MS);
     if (minute <= last && timeMs >= firstMs) minutes.add(minute);
+  };
+  let before = "";
+  for (const event of events) {
+    if (event.ms !== undefined) {
+      add(event.ms);
+      continue;
+    }
+    // Most events are of the minute of the one before, and in UTC.
+    const { timestamp } = event;
+    const isUtc = timestamp.endsWith("Z");
+    if (isUtc && timestamp.slice(0, MINUTE_LENGTH) === before) continue;
+    add(Date.parse(timestamp));
     before = isUtc ? timestamp.slice(0, MINUTE_LENGTH) : "";
   }
   return [...minutes];

@@ -101,9 +101,10 @@ for (const printsAll of WAYS) {
       // On a fast machine the second time comes before the first is over.
       await before;
       await service.kill();
-      const sleep = systemClock.sleep(AWAY_MS);
+      // The outage itself, at least so long: the pauses of real processes go by the machine's clock.
+      const lasting = systemClock.sleep(AWAY_MS);
       for (let i = 0; i < OVERFLOWING; i++) await steady.serve(`r=steady${++steadyRequests}&${LONG}`);
-      await sleep;
+      await lasting;
       await service.start();
     };
     const awayAt = new Set([Math.floor(requests / 3), Math.floor((2 * requests) / 3)]);

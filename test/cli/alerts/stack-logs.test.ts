@@ -482,12 +482,22 @@ t.test("two apps, a failure in the middle, and a service that is away", slow(), 
     },
   });
   configure({ queries });
-  const part = await run(bob, "stack", "apply", "--yes");
+  const held = await run(bob, "stack", "apply", "--yes");
+  t.equal(held.code, 0);
+  t.match(held.stdout, "removed in the log service: search more\n");
+  t.match(held.stderr, "notification hook stays: alert by hand, which is not of this tool.json, names it");
+  t.same((await plan(ann)).steps, []);
+
+  // The second of two notifications is refused: the first is there, and the next apply goes on.
+  const pair = { first: notifications.hook, second: { ...notifications.hook, webhook_url: "$SECOND" } };
+  configure({ queries, notifications: { ...notifications, ...pair } });
+  await app.tool(["env", "add", "SECOND=https://127.0.0.1/s3cret", "-s", "_service"]);
+  const part = await run(bob, "stack", "apply");
   t.equal(part.code, 1);
-  t.match(part.stdout, "removed in the log service: search more\n");
-  t.match(part.stderr, 'error: notification hook: the alert "by hand" must be changed or removed first');
+  t.match(part.stdout, "added in the log service: notification first\n");
+  t.match(part.stderr, "error: notification second: notification.webhook_url: ");
   t.match(part.stderr, "tool stack apply continues from there");
-  t.same((await plan(ann)).steps, ["remove notification hook"]);
+  t.same((await plan(ann)).steps, ["add notification second"]);
 
   await service.stop();
   const away = await run(ann, "stack", "apply", "--yes");

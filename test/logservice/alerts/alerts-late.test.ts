@@ -372,6 +372,29 @@ t.test("a change while it is read: what was found is dropped, and found again", 
   t.same(world.failures, []);
 });
 
+t.test("events in the form of the journal are not parsed for their minutes", async (t) => {
+  const world = await openWorld(t);
+  const clock = clockAt(() => world.clock.nowMs);
+  const arrivals = new EventArrivals({ ...world, clock, failed: (message) => t.fail(message) });
+  world.clock.nowMs = at(10);
+  let read = 0;
+  const event = (ms: number) => ({
+    ms,
+    get timestamp() {
+      read += 1;
+      return new Date(ms).toISOString();
+    },
+  });
+  // In time, late in two minutes, and later than anything is evaluated for.
+  await arrivals.note("one", [at(9.9), at(3), at(3.5), at(5), at(-60)].map(event));
+  const late = world.records.db.selectFrom("late_minutes").select("minute").where("events_key", "=", "one");
+  t.same(
+    (await late.execute()).map(({ minute }) => minute * MINUTE_MS),
+    [at(3), at(5)],
+  );
+  t.equal(read, 0);
+});
+
 t.test("two evaluators, and one that ends at any point", async (t) => {
   const world = await openWorld(t);
   await world.add();
