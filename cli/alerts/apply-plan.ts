@@ -46,22 +46,27 @@ export async function applyPlan(
   }
   const done: ServiceChange[] = [];
   let isProjectMade = false;
-  const onProject = () => {
-    isProjectMade = true;
-  };
+  // Before the first one, the project is made for it.
+  let current = plan.changes[0]!;
   try {
-    await plan.apply((change) => {
-      done.push(change);
-      onDone(done);
-    }, onProject);
+    await plan.apply({
+      onProject() {
+        isProjectMade = true;
+      },
+      onBegin(change) {
+        current = change;
+      },
+      onDone(change) {
+        done.push(change);
+        onDone(done);
+      },
+    });
     return { plan, done, problem: undefined, isUnchanged: done.length === 0, isProjectMade };
   } catch (error) {
     if (!(error instanceof TeamError) || signal.aborted) throw error;
     const { message, hint } = saidOf(error);
-    // The last one is done, and what was asked after it failed.
-    const next = plan.changes[done.length] ?? plan.changes.at(-1)!;
     const again = hint.includes("run tool stack apply again") ? [] : ["tool stack apply continues from there"];
-    const problem = { message: `${changeNames([next])}: ${message}`, hint: [hint, ...again].join("\n") };
+    const problem = { message: `${changeNames([current])}: ${message}`, hint: [hint, ...again].join("\n") };
     const isUnchanged = done.length === 0 && !isProjectMade && isRefusal(error);
     return { plan, done, problem, isUnchanged, isProjectMade };
   }

@@ -14,22 +14,28 @@ import { hashSecret } from "./secret-hash.ts";
 /** The values of the secrets that notifications name, by their names. No message may hold one. */
 export type ServiceSecrets = ReadonlyMap<string, string>;
 
-interface ApplyRequest {
+/** Called while changes are made. */
+export interface ApplyProgress {
+  /** Before each change. */
+  readonly onBegin?: (change: ServiceChange) => void;
+  /** After each change that is made. */
+  readonly onDone: (change: ServiceChange) => void;
+  /** After the project is made. */
+  readonly onProject?: () => void;
+}
+
+interface ApplyRequest extends ApplyProgress {
   readonly client: AccountClient;
   readonly wanted: WantedRecords;
   readonly there: LogRecords;
   /** Whether the project has to be made first. */
   readonly isNewProject: boolean;
   readonly secrets: ServiceSecrets;
-  /** Called after each change that is made. */
-  readonly onDone: (change: ServiceChange) => void;
-  /** Called after the project is made. */
-  readonly onProject?: (() => void) | undefined;
 }
 
 /** Makes changes one after another. Throws a TeamError for the first one that fails; those before it are made. */
 export async function applyRecords(changes: readonly ServiceChange[], request: ApplyRequest): Promise<void> {
-  const { client, wanted, there, isNewProject, onDone, onProject } = request;
+  const { client, wanted, there, isNewProject, onBegin, onDone, onProject } = request;
   if (changes.length === 0) return;
   if (isNewProject && (await addProject(client, wanted))) onProject?.();
   const ids = new Map(
@@ -37,6 +43,7 @@ export async function applyRecords(changes: readonly ServiceChange[], request: A
   );
   let isFirst = !hasRecords(there);
   for (const change of changes) {
+    onBegin?.(change);
     const id = await make(change, request, ids);
     if (id !== undefined && isFirst) {
       await requireManages(client, change, { project: wanted.project, id }).catch((error: unknown) => {

@@ -5,8 +5,8 @@ import { join } from "node:path";
 import { Ajv } from "ajv";
 import t, { type Test } from "tap";
 import { applyPlan, sayApplied, sayProblem } from "../../../cli/alerts/apply-plan.ts";
-import { applyRecords } from "../../../cli/alerts/apply-records.ts";
-import { planRecords, type ServiceChange, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
+import { type ApplyProgress, applyRecords } from "../../../cli/alerts/apply-records.ts";
+import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
 import { renderServicePlan } from "../../../cli/alerts/service-plan-text.ts";
 import type { Context } from "../../../cli/context.ts";
@@ -228,7 +228,7 @@ t.test("that nothing was changed is said only if it is so, and once", async (t) 
     [{ get_searches: refusal(429) }, false, "search slow: no"],
     [{ get_searches: refusal(500) }, false, "search slow: no"],
   ];
-  const one = wanted({ queries: { slow: "duration > 1s" } });
+  const one = wanted({ queries: { slow: "duration > 1s", slower: "duration > 9s" } });
   const { changes } = planRecords(one, EMPTY, () => false);
   for (const [answers, isNewProject, said] of rows) {
     const call = async (name: string) => {
@@ -239,7 +239,7 @@ t.test("that nothing was changed is said only if it is so, and once", async (t) 
     const request = { client, wanted: one, there: EMPTY, isNewProject, secrets: new Map() };
     const plan = {
       ...{ service: "http://l", project: "shop", changes, problem: undefined, remarks: [] },
-      apply: (onDone: (change: ServiceChange) => void, onProject?: () => void) => applyRecords(changes, { ...request, onDone, onProject }),
+      apply: (progress: ApplyProgress) => applyRecords(changes, { ...request, ...progress }),
     };
     const errors: string[] = [];
     const context = {
