@@ -4,6 +4,7 @@ import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { hasCredentials } from "../open-platform.ts";
 import { refused } from "../refused.ts";
+import type { ConfiguredService } from "./configured-service.ts";
 import type { DeployedLogRequest } from "./deployed-log.ts";
 import type { Block } from "./line-blocks.ts";
 import { followFiles, type OnRead, readFailureReason, readRotated, readStreamLines, STDIN } from "./read-files.ts";
@@ -58,12 +59,12 @@ export async function chooseSource(
   if (cloud) return platformSource(context, request);
   const configured = await (await import("./configured-service.ts")).configuredService(context, request);
   if (configured.service !== undefined) {
-    const { address } = configured.service;
-    const named = { ...configured.service, address: { ...address, project: request.project || address.project } };
-    return (await import("./service-source.ts")).configuredSource(context, request, named);
+    const service = withProject(configured.service, request.project);
+    return (await import("./service-source.ts")).configuredSource(context, request, service);
   }
   if (request.project !== "") {
-    return refused(configured.remark ?? "--project names a project of a log service", "give --service, too");
+    if (configured.remark !== undefined) return refused(configured.remark);
+    return refused("--project names a project of a log service", "give --service, too");
   }
   const chosen = await platformSource(context, request);
   const { remark } = configured;
@@ -188,6 +189,14 @@ function sizeOf(paths: readonly string[]): number | undefined {
     total += stats.size;
   }
   return total;
+}
+
+/** The service of tool.json with the project that `--project` names, if that is another one. CloudWatch is no other way to it. */
+function withProject(service: ConfiguredService, project: string): ConfiguredService {
+  const { otherwise: _, ...address } = service.address;
+  if (project === "" || project === address.project) return service;
+  const absent = `leave out --project for that of tool.json: ${address.project}`;
+  return { ...service, address: { ...address, project, absent } };
 }
 
 async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead): AsyncGenerator<Block> {

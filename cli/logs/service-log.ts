@@ -309,7 +309,7 @@ async function openTail(
 }
 
 function inputError({ address }: ServiceQuestion, error: unknown): InputError {
-  const { url, remedy, otherwise } = address;
+  const { url, remedy, absent, otherwise } = address;
   // Alone it is no alternative.
   const hints = (hint: string | undefined) =>
     hint === undefined ? otherwise?.replace(/^or /, "") : [hint, otherwise ?? []].flat().join("\n");
@@ -321,8 +321,8 @@ function inputError({ address }: ServiceQuestion, error: unknown): InputError {
   }
   if (error instanceof RpcFailure) {
     const isNoProject = error.type === "not_found" && error.message.startsWith("there is no project ");
-    const advice = isNoProject ? "a deploy by an admin of the team adds it: tool deploy" : undefined;
-    return new InputError(url, error.message, hints(error.type === "unauthorized" ? remedy : advice), error);
+    const advice = error.type === "unauthorized" ? remedy : isNoProject ? absent : undefined;
+    return new InputError(url, error.message, hints(advice), error);
   }
   if ((error as Error).name === "TimeoutError") {
     const hint = "it hangs or has too much to do: try again, or ask for less time with --since";
