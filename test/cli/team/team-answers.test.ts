@@ -142,7 +142,7 @@ t.test("an answer without an end is given up", async (t) => {
       send();
     });
     const ran = await tool(["team", "members", "ls"], { env: signedInAt(t, url).env });
-    const said = `error: ${url} does not answer as a log service: the answer has more than 16 MB\n  check the address;`;
+    const said = `error: ${url} does not answer as a log service: the answer has more than 32 MB\n  check the address;`;
     t.match(ran, { code: 1, stdout: "" });
     t.ok(ran.stderr.includes(said), `${status}: ${ran.stderr}`);
     await until("its end", () => isClosed);
