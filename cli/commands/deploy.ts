@@ -215,11 +215,10 @@ async function openDelivery({ context, project, variables }: Work, watched: Watc
     if (token !== undefined) await endRetired(context, request, token);
   };
   const { serviceDifference } = await import("../alerts/service-difference.ts");
-  // An app that trusts certificates of its own may be taken all the same.
   const trustsOthers = variables.NODE_EXTRA_CA_CERTS !== undefined;
   const notes = () =>
     Promise.all([
-      token === undefined || trustsOthers ? undefined : whyRefused(context, request, token),
+      token === undefined ? undefined : whyRefused(context, { ...request, trustsOthers }, token),
       serviceDifference(context, { config, signal: watched.signal }),
     ]);
   return { delivery, remark: () => remark, endRetired: end, notes };

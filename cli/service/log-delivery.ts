@@ -7,7 +7,6 @@ import { PlatformError } from "../platform/error.ts";
 import { ALL_OF_APP, type LogToken, type LogTokens } from "../platform/log-tokens.ts";
 import type { Watched } from "../platform/progress.ts";
 import { type AccountClient, accountClient, isTokenRefused } from "../team/account-client.ts";
-import { isOfCertificate } from "../team/connection-failure.ts";
 import { readCredentials, remedyOf } from "../team/credentials.ts";
 import { TeamError } from "../team/error.ts";
 
@@ -56,29 +55,45 @@ const ANSWER_MS = 2_000;
 
 /**
  * Asks the service whether it knows the token of a stage. Returns why it does not take the stage's entries, and what to do: it
- * refuses the token, or its certificate is not trusted here. Undefined for all that may be otherwise for the deployed app.
+ * refuses the token, or its certificate is none that the deployed app accepts. Undefined for all that may be otherwise for the app.
  */
 export async function whyRefused(
   context: Context,
-  { stage, watched }: Pick<DeliveryRequest, "stage" | "watched">,
+  {
+    stage,
+    watched,
+    trustsOthers,
+  }: Pick<DeliveryRequest, "stage" | "watched"> & {
+    /** Whether the app trusts certificates of its own, which are not known here. */
+    readonly trustsOthers: boolean;
+  },
   { service, token }: LogToken,
 ): Promise<string | undefined> {
   const { signal } = watched;
-  const rotate = `tool stack rotate-logs-token -s ${stage}, then tool deploy ${stage}`;
   const { clock } = context.io;
+  if (!trustsOthers) {
+    const { certificateForApp } = await import("./certificate-for-app.ts");
+    const failure = await certificateForApp(service, { limitMs: ANSWER_MS, signal, clock });
+    if (failure !== undefined) {
+      const { reason, hint = `${TRUST}, then tool deploy ${stage}` } = failure;
+      const so = `entries of ${stage} do not get to ${service}: the app does not accept its certificate, as it is seen from here`;
+      return `${so}: ${visible(reason)}\n  ${hint}\n  tool logs --cloud warn shows whether that is so`;
+    }
+  }
+  const rotate = `tool stack rotate-logs-token -s ${stage}, then tool deploy ${stage}`;
   const client = accountClient({ url: service, token, signIn: rotate, signal, answerMs: ANSWER_MS, clock });
   try {
     await client.call("get_account", {});
     return undefined;
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
-    const so = `the log service does not take entries of ${stage}`;
-    if (isTokenRefused(error)) return `${so}: ${service} does not know its token any more\n  ${rotate}`;
-    if (!isOfCertificate(error.cause)) return undefined;
-    const trust = "the app trusts a certificate in its folder by tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem";
-    return `${so}, if the app trusts no other certificates than this machine: ${visible(error.message)}\n  ${trust}`;
+    if (!isTokenRefused(error)) return undefined;
+    return `the log service takes no entries of ${stage}: ${service} does not know its token any more\n  ${rotate}`;
   }
 }
+
+const TRUST =
+  "put a file with that certificate, or its issuer's (PEM), into the app's folder: tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem";
 
 /** Says that a version which a rollback has activated sends nothing, as its token was ended. Undefined if that is not so, or not seen. */
 export async function endedTokenOf(

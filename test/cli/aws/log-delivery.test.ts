@@ -13,6 +13,7 @@ import { PlatformError } from "../../../cli/platform/error.ts";
 import type { LogTokens } from "../../../cli/platform/log-tokens.ts";
 import { endedTokenOf, makeToken, whyRefused } from "../../../cli/service/log-delivery.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
+import { certificateFailure } from "../../../cli/team/connection-failure.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
@@ -158,8 +159,10 @@ t.test("a deploy says that the service refuses the token, or that its certificat
   const context = { io: { clock } } as unknown as Context;
   const { signal } = new AbortController();
   const watched = { signal, report() {} };
-  const ask = (service: string) =>
-    whyRefused(context, { stage: "staging", watched }, { service, project: "shop", token: "lgs_x", retired: [] });
+  const ask = (service: string, trustsOthers = false) => {
+    const token = { service, project: "shop", token: "lgs_x", retired: [] };
+    return whyRefused(context, { stage: "staging", watched, trustsOthers }, token);
+  };
   let status = 200;
   const listener: RequestListener = (_, res) =>
     res.writeHead(status, { "content-type": "application/json" }).end('{"type":"x","message":"no"}');
@@ -179,7 +182,7 @@ t.test("a deploy says that the service refuses the token, or that its certificat
   status = 401;
   t.equal(
     await ask(url),
-    `the log service does not take entries of staging: ${url} does not know its token any more\n` +
+    `the log service takes no entries of staging: ${url} does not know its token any more\n` +
       "  tool stack rotate-logs-token -s staging, then tool deploy staging",
   );
   t.equal(await ask("http://127.0.0.1:9"), undefined, "the app may reach what this machine does not");
@@ -191,15 +194,23 @@ t.test("a deploy says that the service refuses the token, or that its certificat
     execFileSync("openssl", [...words, "-subj", "/CN=localhost", "-keyout", key, "-out", cert], { stdio: "ignore" });
     const files = { key: readFileSync(key), cert: readFileSync(cert) };
     const port = await listen(createTlsServer(files, listener));
-    const said = await ask(`https://localhost:${port}`);
-    t.match(
-      said,
-      /^the log service does not take entries of staging, if .*: https:\S+ does not answer: self-signed cert/,
+    const host = `https://localhost:${port}`;
+    t.equal(
+      await ask(host),
+      `entries of staging do not get to ${host}: the app does not accept its certificate, as it is seen from here: self-signed certificate\n` +
+        "  put a file with that certificate, or its issuer's (PEM), into the app's folder: tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem, then tool deploy staging\n" +
+        "  tool logs --cloud warn shows whether that is so",
     );
-    t.match(
-      said,
-      "\n  the app trusts a certificate in its folder by tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem",
-    );
+    t.equal(await ask(host, true), undefined, "the app may trust it");
+    t.equal(await ask(`https://127.0.0.1:${await listen(createServer(listener))}`), undefined, "it speaks no TLS");
+    const failures = [
+      ["CERT_HAS_EXPIRED", { reason: "m", hint: "whoever runs the service has to renew its certificate" }],
+      ["ERR_TLS_CERT_ALTNAME_INVALID", { reason: "m", hint: "use a name that its certificate is for" }],
+      ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", { reason: "m", hint: undefined }],
+      ["ECONNRESET", undefined],
+    ] as const;
+    for (const [code, expected] of failures)
+      t.same(certificateFailure(Object.assign(new Error("m"), { code })), expected, code);
   });
 });
 
