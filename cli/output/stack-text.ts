@@ -270,13 +270,13 @@ export function painters({ color }: TextOptions) {
   return { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), yellow: paint(33) };
 }
 
-/** `retention of the log is changed: for ever -> 30 days` */
+/** `changed: retention of the log, for ever -> 30 days` */
 export function retentionLines(changes: readonly StackChange[]): string[] {
   const daysOf = (value: string | undefined) => (value === undefined ? "for ever" : `${value} days`);
   return changes
     .filter(({ about }) => about === "retention of the log")
     .flatMap(({ about, properties }) =>
-      properties.map(({ before, after }) => `${about} is changed: ${daysOf(before)} -> ${daysOf(after)}`),
+      properties.map(({ before, after }) => `changed: ${about}, ${daysOf(before)} -> ${daysOf(after)}`),
     );
 }
 

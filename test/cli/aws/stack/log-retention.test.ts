@@ -77,9 +77,9 @@ t.test("only what is shortened is asked for", (t) => {
 
 t.test("a change of the log alone is said", (t) => {
   for (const [before, after, line] of [
-    [undefined, 30, "retention of the log is changed: for ever -> 30 days"],
-    [30, 7, "retention of the log is changed: 30 days -> 7 days"],
-    [7, undefined, "retention of the log is changed: 7 days -> for ever"],
+    [undefined, 30, "changed: retention of the log, for ever -> 30 days"],
+    [30, 7, "changed: retention of the log, 30 days -> 7 days"],
+    [7, undefined, "changed: retention of the log, 7 days -> for ever"],
   ] as const) {
     const change = retentionInPlan("app", { before, after });
     t.same(retentionLines([{ ...change, about: "stage of the gateway" }, change]), [line]);
