@@ -1,8 +1,9 @@
 import type { Notification } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
+import { byName } from "../data/by-name.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
-import { byName, mayDo, session, teamId } from "../data/session.ts";
+import { mayDo, session, teamId } from "../data/session.ts";
 import { ManagedTag } from "../kit/managed.tsx";
 import { WhenLoaded } from "../kit/state.tsx";
 import { Table } from "../kit/table.tsx";
