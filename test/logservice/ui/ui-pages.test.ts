@@ -228,7 +228,7 @@ t.test("what an owner may do with a subscription", (t) => {
     [{ status: "past_due", edition: "free" }, "Free: card, end", /change the card\.$/],
     [{ status: "past_due", edition: "free", ends_at }, "Free: subscribe, card", /change the card/],
     [{ status: "incomplete", edition: "free" }, "Free: subscribe, card, end", /subscribe again/],
-    [{ status: "paused", edition: "free" }, "Free: PAUSED", /paused: write to whoever runs this service/],
+    [{ status: "paused", edition: "free" }, "Free: card, end", /paused: write to whoever runs this service/],
     [{ status: "canceled", edition: "free" }, "Free: subscribe", /has ended/],
   ];
   for (const [part, buttons, text] of rows) {
