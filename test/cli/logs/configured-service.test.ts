@@ -115,7 +115,7 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
     other.stderr.endsWith('there is no project "nope"\n  leave out --project for that of tool.json: my_shop\n'),
     other.stderr,
   );
-  t.same(pathsOf((await logs("--project", "my_shop", "-n", "1", "status < 500")).stdout).at(-1), "/c");
+  t.same(pathsOf((await logs("--project", "my_shop", "-n", "1", "status < 500")).stdout).at(-1), "/new");
   for (const flag of ["--cloud", "--sandbox"]) {
     t.match(await logs("--project", "nope", flag), {
       code: 2,
