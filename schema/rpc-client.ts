@@ -7,6 +7,8 @@ export interface RpcClientOptions {
   readonly token?: string;
   /** The User-Agent header: the name of the program, and its version. */
   readonly userAgent?: string;
+  /** Bytes of the longest answer of a service: a longer one is given up, as that of no log service. */
+  readonly maxAnswerBytes?: number;
   readonly fetch?: typeof fetch;
 }
 
@@ -45,7 +47,11 @@ export class RpcFailure extends Error {
   }
 }
 
-export function rpcClient({ url, token, userAgent, fetch: send = fetch }: RpcClientOptions): RpcClient {
+/** A page has 16 MB of events, and JSON may need six bytes for one of a text. */
+const MAX_ANSWER_BYTES = 128 * 1024 * 1024;
+
+export function rpcClient(options: RpcClientOptions): RpcClient {
+  const { url, token, userAgent, maxAnswerBytes = MAX_ANSWER_BYTES, fetch: send = fetch } = options;
   const base = url.replace(/\/+$/, "");
   const own = {
     ...(token !== undefined && { authorization: `Bearer ${token}` }),
@@ -63,19 +69,20 @@ export function rpcClient({ url, token, userAgent, fetch: send = fetch }: RpcCli
       redirect: "error",
       ...(signal !== undefined && { signal }),
     });
-    if (!response.ok) throw await failureOf(response);
+    if (!response.ok) throw await failureOf(response, maxAnswerBytes);
     return response;
   };
   return {
     async call(name, input, options = {}) {
       const response = await post(`/${name}`, "application/json", JSON.stringify(input), options);
-      return (response.status === 204 ? undefined : await response.json()) as never;
+      return (response.status === 204 ? undefined : JSON.parse(await boundedText(response, maxAnswerBytes))) as never;
     },
 
     async ingest(project, lines, options = {}) {
       const response = await post(`/ingest/${encodeURIComponent(project)}`, "application/x-ndjson", lines, options);
       // A service of an earlier version answers nothing.
-      return response.status === 204 ? { accepted: 0, errors: [] } : ((await response.json()) as BatchReport);
+      if (response.status === 204) return { accepted: 0, errors: [] };
+      return JSON.parse(await boundedText(response, maxAnswerBytes)) as BatchReport;
     },
 
     async get(path, headers, signal) {
@@ -84,15 +91,35 @@ export function rpcClient({ url, token, userAgent, fetch: send = fetch }: RpcCli
         redirect: "error",
         ...(signal !== undefined && { signal }),
       });
-      if (!response.ok) throw await failureOf(response);
+      if (!response.ok) throw await failureOf(response, maxAnswerBytes);
       return response;
     },
   };
 }
 
+/** Counts while the body comes, as one without an end says nothing of its length. */
+async function boundedText(response: Response, maxBytes: number): Promise<string> {
+  if (response.body === null) return "";
+  const reader = response.body.getReader();
+  const decoder = new TextDecoder();
+  let text = "";
+  let bytes = 0;
+  for (;;) {
+    const { done, value } = await reader.read();
+    if (done) return text + decoder.decode();
+    bytes += value.length;
+    if (bytes > maxBytes) {
+      void reader.cancel().catch(() => undefined);
+      const message = `the answer has more than ${maxBytes / 1024 / 1024} MB`;
+      throw new RpcFailure(response.status, "unknown", message);
+    }
+    text += decoder.decode(value, { stream: true });
+  }
+}
+
 /** Balancers in front of a service answer in HTML. */
-async function failureOf(response: Response): Promise<RpcFailure> {
-  const text = await response.text();
+async function failureOf(response: Response, maxBytes: number): Promise<RpcFailure> {
+  const text = await boundedText(response, maxBytes);
   const seconds = Number(response.headers.get("retry-after") ?? Number.NaN);
   const retryAfterMs = Number.isFinite(seconds) ? seconds * 1000 : undefined;
   if (response.headers.get("content-type") === "application/json") {

@@ -1,3 +1,4 @@
+import { RpcFailure } from "../../schema/rpc-client.ts";
 import { type Context, EXIT } from "../context.ts";
 import { TeamError } from "../team/error.ts";
 import type { ServiceChange } from "./plan-records.ts";
@@ -11,6 +12,9 @@ export interface AppliedPlan {
   readonly done: readonly ServiceChange[];
   /** Why the rest was not done, and what to do. */
   readonly problem: ServicePlan["problem"];
+  /** Whether nothing of the service was changed for sure: a request whose answer is lost may have been carried out. */
+  readonly isUnchanged: boolean;
+  readonly isProjectMade: boolean;
 }
 
 /**
@@ -37,26 +41,44 @@ export async function applyPlan(
   signal: AbortSignal,
   onDone: (done: readonly ServiceChange[]) => void,
 ): Promise<AppliedPlan> {
-  if (plan === undefined || plan.problem !== undefined) return { plan, done: [], problem: plan?.problem };
+  if (plan === undefined || plan.problem !== undefined) {
+    return { plan, done: [], problem: plan?.problem, isUnchanged: true, isProjectMade: false };
+  }
   const done: ServiceChange[] = [];
+  let isProjectMade = false;
+  // Before the first one, the project is made for it.
+  let current = plan.changes[0]!;
   try {
-    await plan.apply((change) => {
-      done.push(change);
-      onDone(done);
+    await plan.apply({
+      onProject() {
+        isProjectMade = true;
+      },
+      onBegin(change) {
+        current = change;
+      },
+      onDone(change) {
+        done.push(change);
+        onDone(done);
+      },
     });
-    return { plan, done, problem: undefined };
+    return { plan, done, problem: undefined, isUnchanged: done.length === 0, isProjectMade };
   } catch (error) {
     if (!(error instanceof TeamError) || signal.aborted) throw error;
     const { message, hint } = saidOf(error);
-    const next = plan.changes[done.length]!;
     const again = hint.includes("run tool stack apply again") ? [] : ["tool stack apply continues from there"];
-    const problem = { message: `${changeNames([next])}: ${message}`, hint: [hint, ...again].join("\n") };
-    return { plan, done, problem };
+    const problem = { message: `${changeNames([current])}: ${message}`, hint: [hint, ...again].join("\n") };
+    const isUnchanged = done.length === 0 && !isProjectMade && isRefusal(error);
+    return { plan, done, problem, isUnchanged, isProjectMade };
   }
 }
 
+/** Whether the service has said that it did not do what it was asked. */
+const isRefusal = ({ cause }: TeamError) =>
+  cause === undefined || (cause instanceof RpcFailure && cause.status >= 400 && cause.status < 500);
+
 /** Says what was done and what was not. Returns the exit code. */
-export async function sayApplied(context: Context, { plan, done, problem }: AppliedPlan): Promise<number> {
+export async function sayApplied(context: Context, applied: AppliedPlan): Promise<number> {
+  const { plan, done, problem, isUnchanged, isProjectMade } = applied;
   if (plan === undefined) return EXIT.ok;
   const { service, project, changes } = plan;
   if (context.format !== "json") {
@@ -69,11 +91,11 @@ export async function sayApplied(context: Context, { plan, done, problem }: Appl
       if (done.length === changes.length) await context.print(`${place}, matches tool.json`);
       for (const remark of plan.remarks) {
         if (remark !== madeFirst(project)) await context.say(remark);
-        else if (done.length > 0) await context.say(`the project ${project} was not there yet: it was made first`);
+        else if (isProjectMade) await context.say(`the project ${project} was not there yet: it was made first`);
       }
     }
   }
-  return sayProblem(context, problem, done.length === 0 ? "nothing of the log service was changed: " : "");
+  return sayProblem(context, problem, isUnchanged ? "nothing of the log service was changed: " : "");
 }
 
 /** `added: notification ops, alert errors` */
@@ -93,7 +115,10 @@ function doneLines(done: readonly ServiceChange[]): string[] {
 /** Returns the exit code: the part of tool.json that is the service's is not as it should be. */
 export async function sayProblem(context: Context, problem: ServicePlan["problem"], so = ""): Promise<number> {
   if (problem === undefined) return EXIT.ok;
-  await context.error(`${so}${problem.message}`, problem.hint);
+  const lines = problem.message.split("\n");
+  for (const [at, line] of lines.entries()) {
+    await context.error(`${at === 0 ? so : ""}${line}`, at === lines.length - 1 ? problem.hint : undefined);
+  }
   return EXIT.failed;
 }
 

@@ -14,29 +14,44 @@ import { hashSecret } from "./secret-hash.ts";
 /** The values of the secrets that notifications name, by their names. No message may hold one. */
 export type ServiceSecrets = ReadonlyMap<string, string>;
 
-interface ApplyRequest {
+/** Called while changes are made. */
+export interface ApplyProgress {
+  /** Before each change. */
+  readonly onBegin?: (change: ServiceChange) => void;
+  /** After each change that is made. */
+  readonly onDone: (change: ServiceChange) => void;
+  /** After the project is made. */
+  readonly onProject?: () => void;
+}
+
+interface ApplyRequest extends ApplyProgress {
   readonly client: AccountClient;
   readonly wanted: WantedRecords;
   readonly there: LogRecords;
   /** Whether the project has to be made first. */
   readonly isNewProject: boolean;
   readonly secrets: ServiceSecrets;
-  /** Called after each change that is made. */
-  readonly onDone: (change: ServiceChange) => void;
 }
 
 /** Makes changes one after another. Throws a TeamError for the first one that fails; those before it are made. */
 export async function applyRecords(changes: readonly ServiceChange[], request: ApplyRequest): Promise<void> {
-  const { client, wanted, there, isNewProject, onDone } = request;
+  const { client, wanted, there, isNewProject, onBegin, onDone, onProject } = request;
   if (changes.length === 0) return;
-  if (isNewProject) await addProject(client, wanted);
+  if (isNewProject && (await addProject(client, wanted))) onProject?.();
   const ids = new Map(
     there.notifications.flatMap(({ name, id, managed_by }) => (managed_by === wanted.app ? [[name, id] as const] : [])),
   );
   let isFirst = !hasRecords(there);
   for (const change of changes) {
+    onBegin?.(change);
     const id = await make(change, request, ids);
-    if (id !== undefined && isFirst) await requireManages(client, change, { project: wanted.project, id });
+    if (id !== undefined && isFirst) {
+      await requireManages(client, change, { project: wanted.project, id }).catch((error: unknown) => {
+        // It is there, and whether it stays is not known.
+        if (!(error instanceof OlderServiceError)) onDone(change);
+        throw error;
+      });
+    }
     isFirst = false;
     if (change.kind === "notification" && id !== undefined) ids.set(change.name, id);
     onDone(change);
@@ -46,13 +61,15 @@ export async function applyRecords(changes: readonly ServiceChange[], request: A
 const hasRecords = ({ alerts, notifications, searches }: LogRecords) =>
   alerts.length + notifications.length + searches.length > 0;
 
-async function addProject(client: AccountClient, { app, project }: WantedRecords): Promise<void> {
+/** Returns false if somebody else has made it since it was looked for: what they add beside it is a conflict of its own. */
+async function addProject(client: AccountClient, { app, project }: WantedRecords): Promise<boolean> {
   const forbidden = { message: `the log service has no project ${project}, and you may not make one`, hint: ASK };
   try {
     await client.call("add_project", { project: { id: project, name: app } }, { 403: forbidden });
+    return true;
   } catch (error) {
-    // Somebody else has made it since it was looked for: what they add beside it is a conflict of its own.
     if (!hasStatus(error, 409)) throw error;
+    return false;
   }
 }
 
@@ -148,9 +165,17 @@ function masking(error: unknown, secrets: ServiceSecrets): unknown {
       const parts = [value, host].filter(({ length }) => length >= LEAST_MASKED);
       return parts.reduce((some, part) => some.replaceAll(part, `$${name}`), rest);
     }, text);
-  // Not the cause, whose message has it, too.
-  return new TeamError(mask(error.message), mask(error.hint));
+  const { cause } = error;
+  // The message of the cause has it, too.
+  const masked =
+    cause instanceof RpcFailure
+      ? new RpcFailure(cause.status, cause.type, mask(cause.message))
+      : cause && new Error("the service gave no answer");
+  return new TeamError(mask(error.message), mask(error.hint), { cause: masked });
 }
+
+/** The record that was added is removed again. */
+class OlderServiceError extends TeamError {}
 
 /** A service of before leaves `managed_by` out, so that the next apply would add everything again: takes that back. */
 async function requireManages(
@@ -170,7 +195,7 @@ async function requireManages(
   if (kind === "notification") await client.call("remove_notification", { ...input, notification_id: id });
   else if (kind === "search") await client.call("remove_search", { ...input, search_id: id });
   else await client.call("remove_alert", { ...input, alert_id: id });
-  throw new TeamError(
+  throw new OlderServiceError(
     `the log service does not know whose ${kind} ${name} is: it is older than this tool`,
     "have its operator install the newer version, then run this again",
   );

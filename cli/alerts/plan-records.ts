@@ -135,9 +135,7 @@ function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there
     const same = there.filter((one) => one.name === name && one.managed_by !== app);
     for (const { managed_by } of same) {
       if (managed_by) {
-        clashes.push(
-          `${kind} ${name} is in tool.json of ${managed_by}, and cannot be in that of ${app}, too: give one of them another name`,
-        );
+        clashes.push(`${kind} ${name} is in tool.json of ${managed_by}, and cannot be in that of ${app}, too`);
       } else {
         remarks.push(
           `${kind} ${name} is there already, made by people: theirs stays as it is; remove or rename it in the log service if that of tool.json replaces it`,

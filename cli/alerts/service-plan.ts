@@ -9,9 +9,9 @@ import { type AppVariables, SERVICE_SECRETS } from "../platform/variables.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
 import { tokenForFile } from "../team/token-for-service.ts";
-import { applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records.ts";
+import { type ApplyProgress, applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records.ts";
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
-import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
+import { planRecords, type RecordsPlan, type WantedRecords } from "./plan-records.ts";
 import { isHashOf } from "./secret-hash.ts";
 import { storedRecords } from "./stored-records.ts";
 
@@ -23,7 +23,7 @@ export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
   /** Why nothing of it can be done, and what to do; `changes` are those that are known all the same. */
   readonly problem: { readonly message: string; readonly hint: string } | undefined;
   /** Makes the changes. Throws a TeamError for the first one that fails. */
-  apply(onDone: (change: ServiceChange) => void): Promise<void>;
+  apply(progress: ApplyProgress): Promise<void>;
 }
 
 interface PlanRequest {
@@ -135,7 +135,7 @@ async function planOf(
   const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => same.has(name));
   const problem =
     clashes.length > 0
-      ? { message: clashes.join("\n"), hint: "nothing of the log service is changed until then" }
+      ? { message: clashes.map(visible).join("\n"), hint: "give one of the two another name" }
       : missing.length === 0
         ? undefined
         : {
@@ -148,7 +148,7 @@ async function planOf(
     changes,
     remarks: [...(isNewProject && changes.length > 0 ? [madeFirst(project)] : []), ...remarks],
     problem,
-    apply: (onDone) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, onDone }),
+    apply: (progress) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, ...progress }),
   };
 }
 

@@ -24,6 +24,13 @@ export function openTokenParameters({ env, clock, config, resolved, sandbox }: T
       stop();
     }
   };
+  const tokenOf = async (lambda: Awaited<ReturnType<typeof cloud.lambda>>, version: string, signal: AbortSignal) => {
+    const { Environment } = await lambda.getFunctionConfiguration(
+      { FunctionName: functionName(config.name), Qualifier: version },
+      { abortSignal: signal },
+    );
+    return Environment?.Variables?.TOOL_LOGS_TOKEN;
+  };
   return {
     read: (stage, watched) =>
       call(watched, async () => {
@@ -65,15 +72,12 @@ export function openTokenParameters({ env, clock, config, resolved, sandbox }: T
           });
         const versions = new Set(aliases.flatMap(({ FunctionVersion }) => numbered(FunctionVersion) ?? []));
         const read = [...versions].map(async (version): Promise<VersionToken[]> => {
-          const { Environment } = await lambda.getFunctionConfiguration(
-            { FunctionName: name, Qualifier: version },
-            { abortSignal: watched.signal },
-          );
-          const token = Environment?.Variables?.TOOL_LOGS_TOKEN;
+          const token = await tokenOf(lambda, version, watched.signal);
           return token === undefined ? [] : [{ version, token }];
         });
         return (await Promise.all(read)).flat().sort((a, b) => Number(a.version) - Number(b.version));
       }),
+    ofVersion: (version, watched) => call(watched, async () => tokenOf(await cloud.lambda(), version, watched.signal)),
   };
 }
 

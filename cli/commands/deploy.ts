@@ -68,7 +68,7 @@ export async function deploy(context: Context, options: Options<"deploy">): Prom
     code = await runHook("postdeploy", work);
     // Without a build there is nothing to clean away.
     if (code === EXIT.ok && options.build) code = await runHook("clean", work);
-    const ofLogs = [logs.remark(), await logs.difference()].flatMap((remark) => remark ?? []);
+    const ofLogs = [logs.remark(), ...(await logs.notes())].flatMap((remark) => remark ?? []);
     for (const remark of ofLogs) await context.say(remark);
     const remarks = [...warnings, ...result.remarks, ...notes, ...ofLogs];
     await printResult(context, { ...result, remarks }, artifact, took);
@@ -182,14 +182,14 @@ interface OpenedDelivery {
   remark(): string | undefined;
   /** Ends tokens that the deploy has replaced. */
   endRetired(): Promise<void>;
-  /** Says that the service has other searches, alerts or notifications than tool.json, if that is known. */
-  difference(): Promise<string | undefined>;
+  /** Says that the service takes no entries, or has other searches, alerts or notifications than tool.json, if that is known. */
+  notes(): Promise<readonly (string | undefined)[]>;
 }
 
 /** Finds the token for the log service of tool.json. The sandbox gives its functions that of the service that runs here. */
-async function openDelivery({ context, project }: Work, watched: Watched): Promise<OpenedDelivery> {
+async function openDelivery({ context, project, variables }: Work, watched: Watched): Promise<OpenedDelivery> {
   const { config, resolved, stage, sandbox } = project;
-  const none = { delivery: undefined, endRetired: async () => {}, difference: async () => undefined };
+  const none = { delivery: undefined, endRetired: async () => {}, notes: async () => [] };
   if (sandbox !== undefined) {
     const { joinLogService } = await import("../service/sandbox-delivery.ts");
     const page = await joinLogService(context, { config, stage, signal: watched.signal });
@@ -197,7 +197,7 @@ async function openDelivery({ context, project }: Work, watched: Watched): Promi
     return { ...none, streamKey: async () => KEY_IN_SANDBOX, remark: () => remark };
   }
   if (config.logs?.service === undefined) return { ...none, remark: () => undefined };
-  const { deliveryFor, endRetired, streamKeyFor } = await import("../service/log-delivery.ts");
+  const { deliveryFor, endRetired, streamKeyFor, whyRefused } = await import("../service/log-delivery.ts");
   const { env, clock } = context.io;
   const tokens = await openLogTokens({ env, clock, config, resolved, sandbox });
   const request = { config, stage, tokens, watched };
@@ -215,8 +215,13 @@ async function openDelivery({ context, project }: Work, watched: Watched): Promi
     if (token !== undefined) await endRetired(context, request, token);
   };
   const { serviceDifference } = await import("../alerts/service-difference.ts");
-  const difference = () => serviceDifference(context, { config, signal: watched.signal });
-  return { delivery, remark: () => remark, endRetired: end, difference };
+  const trustsOthers = variables.NODE_EXTRA_CA_CERTS !== undefined;
+  const notes = () =>
+    Promise.all([
+      token === undefined ? undefined : whyRefused(context, { ...request, trustsOthers }, token),
+      serviceDifference(context, { config, signal: watched.signal }),
+    ]);
+  return { delivery, remark: () => remark, endRetired: end, notes };
 }
 
 function commitVariable(commit: Commit | undefined): Record<string, string> {

@@ -1,13 +1,16 @@
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
-import { openProjectTarget } from "../open-project.ts";
+import { openLogTokens } from "../open-platform.ts";
+import { type OpenedProject, openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { shortList } from "../output/short-list.ts";
+import { usesFirehose } from "../platform/log-tokens.ts";
 import type { Options } from "../table.ts";
 
 /** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
 export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
-  const { stage, target } = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
+  const project = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
+  const { stage, target } = project;
   const progress = deployProgress(context);
   const interrupted = () => `interrupted: tool deploys -s ${stage} shows which one is active`;
   return interruptible(context, { progress, interrupted }, async ({ signal }) => {
@@ -32,6 +35,21 @@ export async function rollback(context: Context, options: Options<"rollback">): 
         `it has the variables of its own deploy; other than version ${result.previousVersion} had: ${shortList(result.differingVariables)}`,
       );
     }
+    const ended = await endedToken(context, project, { version: result.version, signal });
+    if (ended !== undefined) await context.say(ended);
     return EXIT.ok;
   });
+}
+
+/** Says that the version sends nothing to the log service of tool.json, if that is so. */
+async function endedToken(
+  context: Context,
+  { config, resolved, stage, sandbox }: OpenedProject,
+  { version, signal }: { readonly version: string; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  if (config.logs?.service === undefined || sandbox !== undefined || usesFirehose(config)) return undefined;
+  const { env, clock } = context.io;
+  const tokens = await openLogTokens({ env, clock, config, resolved, sandbox });
+  const { endedTokenOf } = await import("../service/log-delivery.ts");
+  return endedTokenOf({ config, stage, tokens, watched: { signal, report() {} } }, version);
 }

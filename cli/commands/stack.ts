@@ -17,7 +17,7 @@ import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openV
 import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
-import { renderPlan, renderStatus, rotationText } from "../output/stack-text.ts";
+import { renderPlan, renderStatus, retentionLines, rotationText } from "../output/stack-text.ts";
 import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -49,6 +49,8 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
       const isReady = logs?.problem === undefined && (logs?.changes.length ?? 0) > 0;
       if (logs?.problem !== undefined && hasWork(stackPlan))
         await context.say("\ntool stack apply changes the stack, but nothing of the log service:");
+      else if (logs?.problem !== undefined && logs.changes.length > 0)
+        await context.say("\ntool stack apply makes none of these changes:");
       else if (hasWork(stackPlan) || isReady) await context.say("\ntool stack apply makes these changes");
     }
     return sayProblem(context, logs?.problem);
@@ -82,7 +84,8 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
     if (result.outcome !== "cancelled") await endReplaced();
     progress.end();
     const isCancelled = result.outcome === "cancelled";
-    const applied = isCancelled ? { plan: logs, done: [], problem: undefined } : await opened.applyLogs(logs);
+    const untouched = { plan: logs, done: [], problem: undefined, isUnchanged: true, isProjectMade: false };
+    const applied = isCancelled ? untouched : await opened.applyLogs(logs);
     if (context.format === "json") await context.print(toJson({ ...result, logs: appliedDocument(applied) }));
     if (isRefused) {
       return context.misuse(`this ${loss}, and there is no terminal to confirm it`, "write --yes to agree");
@@ -94,7 +97,11 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
     if (context.format !== "json") {
       if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
         await context.print("nothing to do: the stack matches tool.json");
-      } else await context.print(renderStatus(result.status!, context.io.stdout, sandbox));
+      } else {
+        // The stack, and so its status, has nothing of it.
+        for (const line of retentionLines(result.plan.changes)) await context.print(line);
+        await context.print(renderStatus(result.status!, context.io.stdout, sandbox));
+      }
     }
     return sayApplied(context, applied);
   });

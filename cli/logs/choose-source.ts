@@ -4,6 +4,7 @@ import { type Query, stagesNamed } from "../../grammar/query/index.ts";
 import type { Context } from "../context.ts";
 import { hasCredentials } from "../open-platform.ts";
 import { refused } from "../refused.ts";
+import type { ConfiguredService } from "./configured-service.ts";
 import type { DeployedLogRequest } from "./deployed-log.ts";
 import type { Block } from "./line-blocks.ts";
 import { followFiles, type OnRead, readFailureReason, readRotated, readStreamLines, STDIN } from "./read-files.ts";
@@ -26,6 +27,7 @@ export async function chooseSource(
     readonly limit: number;
     /** The address of a log service; empty for none. */
     readonly service: string;
+    /** That of the service of tool.json, too; empty for the one that it names. */
     readonly project: string;
     /** Whether `--sandbox` names the log of the app in the sandbox. */
     readonly sandbox: boolean;
@@ -36,7 +38,7 @@ export async function chooseSource(
   const { files, follow, sinceMs, cloud } = request;
   if (files.length > 0) return fileSource(context, files, follow, sinceMs);
   if (request.service !== "") return (await import("./service-source.ts")).serviceSource(context, request);
-  if (!follow && !request.sandbox && !cloud && stdinHoldsData()) {
+  if (!follow && !request.sandbox && !cloud && request.project === "" && stdinHoldsData()) {
     const totalBytes = fstatSync(0).isFile() ? fstatSync(0).size : undefined;
     return {
       ok: true,
@@ -57,7 +59,12 @@ export async function chooseSource(
   if (cloud) return platformSource(context, request);
   const configured = await (await import("./configured-service.ts")).configuredService(context, request);
   if (configured.service !== undefined) {
-    return (await import("./service-source.ts")).configuredSource(context, request, configured.service);
+    const service = withProject(configured.service, request.project);
+    return (await import("./service-source.ts")).configuredSource(context, request, service);
+  }
+  if (request.project !== "") {
+    if (configured.remark !== undefined) return refused(configured.remark);
+    return refused("--project names a project of a log service", "give --service, too");
   }
   const chosen = await platformSource(context, request);
   const { remark } = configured;
@@ -182,6 +189,14 @@ function sizeOf(paths: readonly string[]): number | undefined {
     total += stats.size;
   }
   return total;
+}
+
+/** The service of tool.json with the project that `--project` names, if that is another one. CloudWatch is no other way to it. */
+function withProject(service: ConfiguredService, project: string): ConfiguredService {
+  const { otherwise: _, ...address } = service.address;
+  if (project === "" || project === address.project) return service;
+  const absent = `leave out --project for that of tool.json: ${address.project}`;
+  return { ...service, address: { ...address, project, absent } };
 }
 
 async function* stdinBlocks({ io }: Context, signal: AbortSignal, onRead: OnRead): AsyncGenerator<Block> {

@@ -48,8 +48,11 @@ export async function configuredService(
   const { TeamError } = await import("../team/error.ts");
   const { service: url, project } = question;
   try {
-    const otherwise = "or add --cloud, which asks CloudWatch";
-    return { service: { app, address: { url, project, ...tokenForFile(context, url), otherwise } } };
+    const advice = {
+      absent: "a deploy by an admin of the team adds it: tool deploy",
+      otherwise: "or add --cloud, which asks CloudWatch",
+    };
+    return { service: { app, address: { url, project, ...tokenForFile(context, url), ...advice } } };
   } catch (error) {
     if (!(error instanceof TeamError)) throw error;
     const remark =

@@ -15,8 +15,9 @@ export function refuseConflicts(context: Context, options: Options<"logs">): voi
   if (options.cloud && (isOfFiles || isOfService)) {
     context.misuse(`--cloud and ${isOfFiles ? "--file" : "--service"} name two logs`, "leave one of them out");
   }
-  if (options.project !== undefined && !isOfService) {
-    context.misuse("--project names a project of a log service", "give --service, too");
+  const other = isOfFiles ? "--file" : options.sandbox ? "--sandbox" : options.cloud ? "--cloud" : undefined;
+  if (options.project !== undefined && other !== undefined) {
+    context.misuse(`--project names a project of a log service, and ${other} another log`, "leave one of them out");
   }
   const isUnlimited = (options.limit ?? Number.POSITIVE_INFINITY) === Number.POSITIVE_INFINITY;
   if (options.count && options.follow && isUnlimited) {

@@ -206,6 +206,7 @@ export async function* followService(
     } catch (error) {
       if (signal.aborted) return;
       if (error instanceof InputError) throw error;
+      if (error instanceof RpcFailure) throw inputError(question, error);
       // It sends something every 15 seconds, whether or not there are events.
       if ((error as Error).name === "TimeoutError")
         trouble = `nothing came from the log service for ${IDLE_MS / 1000} s; trying again`;
@@ -308,11 +309,20 @@ async function openTail(
 }
 
 function inputError({ address }: ServiceQuestion, error: unknown): InputError {
-  const { url, remedy, otherwise } = address;
+  const { url, remedy, absent, otherwise } = address;
+  // Alone it is no alternative.
   const hints = (hint: string | undefined) =>
-    [hint, otherwise].filter((one) => one !== undefined).join("\n") || undefined;
+    hint === undefined ? otherwise?.replace(/^or /, "") : [hint, otherwise ?? []].flat().join("\n");
+  const isOther = error instanceof RpcFailure && error.type === "unknown" && error.status < 300;
+  if (isOther || error instanceof SyntaxError) {
+    const reason = isOther ? error.message : "the answer is no JSON";
+    const hint = "check the address; curl -i on it shows who answers";
+    return new InputError(url, `it does not answer as a log service: ${reason}`, hints(hint), error);
+  }
   if (error instanceof RpcFailure) {
-    return new InputError(url, error.message, hints(error.type === "unauthorized" ? remedy : undefined), error);
+    const isNoProject = error.type === "not_found" && error.message.startsWith("there is no project ");
+    const advice = error.type === "unauthorized" ? remedy : isNoProject ? absent : undefined;
+    return new InputError(url, error.message, hints(advice), error);
   }
   if ((error as Error).name === "TimeoutError") {
     const hint = "it hangs or has too much to do: try again, or ask for less time with --since";
@@ -336,6 +346,9 @@ interface Message {
   readonly data: string;
 }
 
+/** An event has at most 256 KB, and JSON may need six characters for one byte of it. */
+const MAX_MESSAGE_LENGTH = 4 * 1024 * 1024;
+
 /** Parses server-sent events (HTML section 9.2.6), as far as the service uses them, until the signal. */
 async function* messages(response: Response, signal: AbortSignal): AsyncGenerator<Message> {
   const decoder = new TextDecoder();
@@ -351,6 +364,10 @@ async function* messages(response: Response, signal: AbortSignal): AsyncGenerato
       text = text.slice(end + 2);
       const data = fields.get("data");
       if (data !== undefined) yield { event: fields.get("event") ?? "message", id: fields.get("id"), data };
+    }
+    if (text.length > MAX_MESSAGE_LENGTH) {
+      const message = `a message has more than ${MAX_MESSAGE_LENGTH / 1024 / 1024} MB`;
+      throw new RpcFailure(response.status, "unknown", message);
     }
   }
 }

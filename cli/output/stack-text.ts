@@ -270,6 +270,16 @@ export function painters({ color }: TextOptions) {
   return { bold: paint(1), dim: paint(2), red: paint(31), green: paint(32), yellow: paint(33) };
 }
 
+/** `changed: retention of the log, for ever -> 30 days` */
+export function retentionLines(changes: readonly StackChange[]): string[] {
+  const daysOf = (value: string | undefined) => (value === undefined ? "for ever" : `${value} days`);
+  return changes
+    .filter(({ about }) => about === "retention of the log")
+    .flatMap(({ about, properties }) =>
+      properties.map(({ before, after }) => `changed: ${about}, ${daysOf(before)} -> ${daysOf(after)}`),
+    );
+}
+
 /** After `stack rotate-logs-token`: what uses the new token of a stage, and what becomes of the versions that have the old one. */
 export function rotationText(stage: string, versions: readonly string[], isEnded: boolean): string {
   const made = `${stage} has a new token`;

@@ -39,4 +39,6 @@ export interface LogTokens {
   all(watched: Watched): Promise<ReadonlyMap<string, LogToken>>;
   /** The versions that aliases name, and that have a token, oldest first. */
   versions(watched: Watched): Promise<readonly VersionToken[]>;
+  /** The token that a version was deployed with, if any. */
+  ofVersion(version: string, watched: Watched): Promise<string | undefined>;
 }

@@ -6,7 +6,7 @@ import type { Context } from "../context.ts";
 import { PlatformError } from "../platform/error.ts";
 import { ALL_OF_APP, type LogToken, type LogTokens } from "../platform/log-tokens.ts";
 import type { Watched } from "../platform/progress.ts";
-import { type AccountClient, accountClient } from "../team/account-client.ts";
+import { type AccountClient, accountClient, isTokenRefused } from "../team/account-client.ts";
 import { readCredentials, remedyOf } from "../team/credentials.ts";
 import { TeamError } from "../team/error.ts";
 
@@ -48,6 +48,70 @@ export async function deliveryFor(
   if (config.logs?.service === undefined) return {};
   const { token, reason, remedy } = await tokenFor(context, request, `tool deploy ${stage}`);
   return token === undefined ? { remark: remarkOf(reason, remedy) } : { delivery: deliveryBy(token), token };
+}
+
+/** A deploy waits no longer for an answer that is only a remark. */
+const ANSWER_MS = 2_000;
+
+/**
+ * Asks the service whether it knows the token of a stage. Returns why it does not take the stage's entries, and what to do: it
+ * refuses the token, or its certificate is none that the deployed app accepts. Undefined for all that may be otherwise for the app.
+ */
+export async function whyRefused(
+  context: Context,
+  {
+    stage,
+    watched,
+    trustsOthers,
+  }: Pick<DeliveryRequest, "stage" | "watched"> & {
+    /** Whether the app trusts certificates of its own, which are not known here. */
+    readonly trustsOthers: boolean;
+  },
+  { service, token }: LogToken,
+): Promise<string | undefined> {
+  const { signal } = watched;
+  const { clock } = context.io;
+  if (!trustsOthers) {
+    const { certificateForApp } = await import("./certificate-for-app.ts");
+    const failure = await certificateForApp(service, { limitMs: ANSWER_MS, signal, clock });
+    if (failure !== undefined) {
+      const { reason, hint = `${TRUST}, then tool deploy ${stage}` } = failure;
+      const so = `entries of ${stage} do not get to ${service}: the app does not accept its certificate, as it is seen from here`;
+      return `${so}: ${visible(reason)}\n  ${hint}\n  tool logs --cloud warn shows whether that is so`;
+    }
+  }
+  const rotate = `tool stack rotate-logs-token -s ${stage}, then tool deploy ${stage}`;
+  const client = accountClient({ url: service, token, signIn: rotate, signal, answerMs: ANSWER_MS, clock });
+  try {
+    await client.call("get_account", {});
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof TeamError)) throw error;
+    if (!isTokenRefused(error)) return undefined;
+    return `the log service takes no entries of ${stage}: ${service} does not know its token any more\n  ${rotate}`;
+  }
+}
+
+const TRUST =
+  "put a file with that certificate, or its issuer's (PEM), into the app's folder: tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem";
+
+/** Says that a version which a rollback has activated sends nothing, as its token was ended. Undefined if that is not so, or not seen. */
+export async function endedTokenOf(
+  { config, stage, tokens, watched }: DeliveryRequest,
+  version: string,
+): Promise<string | undefined> {
+  try {
+    const stored = await tokens.read(stage, watched);
+    if (stored === undefined) return undefined;
+    const own = await tokens.ofVersion(version, watched);
+    if (own === undefined || [stored, ...stored.retired].some(({ token }) => token === own)) return undefined;
+    const { origin } = new URL(config.logs?.service ?? stored.service);
+    return `version ${version} sends no entries to ${origin}: its token was ended; the next tool deploy ${stage} sends them again`;
+  } catch (error) {
+    // The stage is rolled back; this would only be a remark.
+    if (!(error instanceof PlatformError)) throw error;
+    return undefined;
+  }
 }
 
 /** Why entries do not get to the service. It may answer anything. */

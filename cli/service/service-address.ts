@@ -12,6 +12,8 @@ export interface ServiceAddress {
   readonly project: string;
   /** The team whose project it is; undefined if only the service knows. */
   readonly team: string | undefined;
+  /** The advice if the service has no such project. */
+  readonly absent?: string;
   /** Another way, for the advice if the service does not answer, or refuses. */
   readonly otherwise?: string;
 }

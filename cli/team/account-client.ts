@@ -11,6 +11,8 @@ import { TeamError } from "./error.ts";
 
 /** A service that does not answer within this time is not there. */
 const ANSWER_MS = 15_000;
+/** The longest lists are of a team's 5,000 searches: there is room for 6 KB of each. */
+const MAX_ANSWER_BYTES = 32 * 1024 * 1024;
 
 export interface AccountClientOptions {
   /** The service's origin. */
@@ -51,10 +53,11 @@ interface Remedy {
 
 export function accountClient(options: AccountClientOptions): AccountClient {
   const { url, token, signIn, forbidden = FORBIDDEN, signal, answerMs = ANSWER_MS, clock } = options;
-  const client: RpcClient = rpcClient({ url, userAgent: userAgent(), ...(token !== undefined && { token }) });
+  const own = { ...(token !== undefined && { token }), maxAnswerBytes: MAX_ANSWER_BYTES };
+  const client: RpcClient = rpcClient({ url, userAgent: userAgent(), ...own });
   return {
     async call(name, input, remedies = {}) {
-      const own = { 401: { message: endedAt(url), hint: `${signIn}\n${REMOVED}` }, 403: forbidden, ...remedies };
+      const advice = { 401: { message: endedAt(url), hint: `${signIn}\n${REMOVED}` }, 403: forbidden, ...remedies };
       try {
         const send = (stop: AbortSignal) => client.call(name, input, { signal: stop });
         const answer = await withinTime(send, { limitMs: answerMs, signal, clock });
@@ -64,7 +67,7 @@ export function accountClient(options: AccountClientOptions): AccountClient {
         return answer;
       } catch (error) {
         if (signal?.aborted) throw error;
-        throw explained(error, url, own, signIn);
+        throw explained(error, url, advice, signIn);
       }
     },
   };
@@ -101,7 +104,8 @@ export function notUnderstood(
 
 const MISREAD = `check the address; tool and the service may differ too much, this is tool ${version}`;
 
-const FORBIDDEN = "ask somebody with a higher role in the team: tool team members ls lists them";
+const LISTED = "tool team members ls lists them";
+const FORBIDDEN = `ask somebody with a higher role in the team: ${LISTED}`;
 
 /** The words in which a service says that a team has no Pro. */
 const NEEDS_PRO = /\btool team subscribe\b/;
@@ -117,6 +121,8 @@ const SAID: readonly [status: number, said: RegExp, hint: (signIn: string, usual
     /^(?:this token lacks the scope|this is for people only)\b/,
     (signIn, usual) => (usual === FORBIDDEN ? `sign in as a member of the team: ${signIn}` : usual),
   ],
+  // It says whom to ask.
+  [403, /, which lacks \S+: ask /, (_, usual) => (usual === FORBIDDEN ? LISTED : usual)],
   [409, /^Stripe refused .* says of the card: /, () => "tool team card change opens the page for another card"],
   [
     503,

@@ -23,6 +23,16 @@ export function connectionFailure(error: unknown, address: string): ConnectionFa
   return { reason: (reason || cause.message || code).replace(NODE_ADVICE, ""), hint: CERTIFICATES[code] };
 }
 
+/**
+ * Why the certificate of a TLS connection is not accepted, with advice unless it is enough to trust it. Undefined if the connection
+ * failed for something else.
+ */
+export function certificateFailure({ code = "", message }: NodeJS.ErrnoException): ConnectionFailure | undefined {
+  if (!Object.hasOwn(CERTIFICATES, code)) return undefined;
+  const hint = CERTIFICATES[code];
+  return { reason: message.replace(NODE_ADVICE, ""), hint: hint === TRUST ? undefined : hint };
+}
+
 /** Node 24 says how to start Node, which people do not do; the hint is for them. */
 const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 

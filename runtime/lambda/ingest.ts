@@ -77,7 +77,7 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
       });
       req.on("error", (error: NodeJS.ErrnoException) => {
         const isStale = req.reusedSocket && /^(ECONNRESET|EPIPE)$/.test(error.code ?? "");
-        settle(isStale ? undefined : failed(`${target.host} cannot be reached: ${error.code ?? error.message}`));
+        settle(isStale ? undefined : failed(unreachedReason(target.host, error)));
       });
       let interim = 0;
       req.on("information", () => {
@@ -104,6 +104,27 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
     });
   }
 }
+
+/** Node's code of a failed connection, and advice if it is about the certificate. */
+export function unreachedReason(
+  host: string,
+  { code, message }: Pick<NodeJS.ErrnoException, "code" | "message">,
+): string {
+  const advice = CERTIFICATES.get(code ?? "");
+  return `${host} cannot be reached: ${code ?? message}${advice === undefined ? "" : `: ${advice}`}`;
+}
+
+const TRUST =
+  "put a file with its certificate, or its issuer's (PEM), into the app's folder, and run tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem";
+
+const CERTIFICATES: ReadonlyMap<string, string> = new Map([
+  ["DEPTH_ZERO_SELF_SIGNED_CERT", TRUST],
+  ["SELF_SIGNED_CERT_IN_CHAIN", TRUST],
+  ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", TRUST],
+  ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", TRUST],
+  ["CERT_HAS_EXPIRED", "whoever runs the service has to renew its certificate"],
+  ["ERR_TLS_CERT_ALTNAME_INVALID", "use a name that its certificate is for in logs.service of tool.json"],
+]);
 
 /** Characters that a header can hold. */
 const IS_TOKEN = /^[\x21-\x7e]+$/;

@@ -17,6 +17,7 @@ import { isUndelivered, sinceOf } from "./history.ts";
 import { mayChangeAlert } from "./may-change.ts";
 import { setMuted } from "./mute.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
+import { urgentFirst } from "./urgent-first.ts";
 import { useMeasured } from "./use-alert-query.ts";
 import { conditionWords, paceWords } from "./words.ts";
 
@@ -189,10 +190,4 @@ function Row({ alert, episodes, isUndelivered, notification, onMute, mayMute }: 
       )}
     </tr>
   );
-}
-
-/** Those that are triggered, then those that fail; each by name. */
-function urgentFirst(alerts: readonly Alert[]): readonly Alert[] {
-  const urgency = ({ triggered, state }: Alert) => (triggered ? 0 : state === "failing" ? 1 : 2);
-  return [...alerts].sort((a, b) => urgency(a) - urgency(b));
 }

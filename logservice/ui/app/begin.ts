@@ -1,7 +1,8 @@
 import type { FirstData } from "../../address/first-data.ts";
+import { byName } from "../data/by-name.ts";
 import { call } from "../data/call.ts";
 import { loaded } from "../data/loaded.ts";
-import { byName, firstEvents, projects, session } from "../data/session.ts";
+import { firstEvents, projects, session } from "../data/session.ts";
 
 /** Shows what came with the page of an address; without it, asks. */
 export function showFirstData(first: FirstData | undefined, href: string): void {

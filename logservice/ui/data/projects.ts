@@ -1,6 +1,7 @@
 import { effect, signal } from "@preact/signals";
+import { byName } from "./by-name.ts";
 import { call, errorText } from "./call.ts";
-import { byName, projects, session, teamId } from "./session.ts";
+import { projects, session, teamId } from "./session.ts";
 
 /** Why the projects of the team could not be asked for; undefined if they could. */
 export const projectsProblem = signal<string | undefined>(undefined);

@@ -16,16 +16,6 @@ export const firstEvents = signal<(FirstEvents & { readonly href: string }) | un
 /** The projects of the current team; undefined while they are not known. */
 export const projects = signal<readonly Project[] | undefined>(undefined);
 
-/** Made when two names are compared first: it takes a while. */
-let names: Intl.Collator | undefined;
-
-/** Projects as people look for them: number 6 before number 50. */
-export const byName = (all: readonly Project[]): readonly Project[] =>
-  [...all].sort((a, b) => {
-    names ??= new Intl.Collator(undefined, { numeric: true, sensitivity: "base" });
-    return names.compare(a.name, b.name);
-  });
-
 /** The page at the address; undefined if there is none. */
 export const page = computed(() => pageAt(here.value.path));
 

@@ -87,7 +87,7 @@ export function NotificationForm(props: NotificationFormProps) {
           value={draft.name}
           onText={(text) => set({ name: text })}
         />
-        <TargetFields draft={draft} mask={mask} sending={sending} clashAt={clashAt} set={set} />
+        <TargetFields {...{ draft, mask, isReadOnly, sending, clashAt, set }} />
         <FormEnd {...{ sending, button, isReadOnly, onCancel }} isBlocked={!isNew && !isChanged}>
           {children}
         </FormEnd>
@@ -116,12 +116,13 @@ function KindField({ kind, onChoose }: { readonly kind: NotificationKind; onChoo
 interface TargetProps {
   readonly draft: NotificationDraft;
   readonly mask: string | undefined;
+  readonly isReadOnly: boolean;
   readonly sending: Sending;
   clashAt(name: keyof NotificationDraft): Clash | undefined;
   set(part: Partial<NotificationDraft>): void;
 }
 
-function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
+function TargetFields({ draft, mask, isReadOnly, sending, clashAt, set }: TargetProps) {
   const wrong = sending.wrongAt(`notification.${MEMBERS[draft.type].needed}`);
   const { type } = draft;
   if (hasRecipients(type)) {
@@ -155,7 +156,7 @@ function TargetFields({ draft, mask, sending, clashAt, set }: TargetProps) {
         hint={
           <>
             {hint} It is a secret: it is stored encrypted, and not shown again.
-            {mask !== undefined && " Left empty, the saved one stays."}
+            {mask !== undefined && !isReadOnly && " Left empty, the saved one stays."}
           </>
         }
         wrong={wrong}

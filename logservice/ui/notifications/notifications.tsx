@@ -1,5 +1,6 @@
 import type { Notification } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
+import { byName } from "../data/by-name.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, session, teamId } from "../data/session.ts";
@@ -46,7 +47,7 @@ export function Notifications({ projectId }: { readonly projectId: string }) {
             </div>
           ) : (
             <Table class="stack" columns={["Name", "Kind", "Target", "Used by"]}>
-              {all.map((one) => (
+              {byName(all).map((one) => (
                 <Row key={one.id} one={one} uses={usesOf(one.id!)} />
               ))}
             </Table>

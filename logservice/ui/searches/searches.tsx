@@ -3,6 +3,7 @@ import { useState } from "preact/hooks";
 import type { Search } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
+import { byName } from "../data/by-name.ts";
 import { call } from "../data/call.ts";
 import { useLoaded } from "../data/loaded.ts";
 import { mayDo, teamId } from "../data/session.ts";
@@ -47,7 +48,7 @@ export function Searches({ projectId }: { readonly projectId: string }) {
           if (all.length === 0) return <NoSearches events={events} add={add} />;
           return (
             <FilteredList
-              all={all}
+              all={byName(all)}
               what="searches"
               where="name or query"
               nothing="No search has this in its name or query"

@@ -9,11 +9,12 @@ export function waysToSend(place: SendPlace): readonly SendWay[] {
     {
       name: "curl",
       isOfEvents: true,
-      about: "One call sends up to thousands of events.",
+      about: "One call sends up to 10,000 events.",
       text: `curl ${origin}/add_events \\
   -H 'Authorization: Bearer ${token}' \\
   -H 'Content-Type: application/json' \\
-  -d '{"project_id": "${projectId}", "events": [${event}]}'`,
+  -d '{"project_id": "${projectId}", "events": [
+    ${event}]}'`,
     },
     {
       name: "A log file",

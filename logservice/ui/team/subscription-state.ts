@@ -7,7 +7,7 @@ const STATUS: Readonly<Record<Subscription["status"], string>> = {
   past_due: "A payment failed: change the card.",
   incomplete: "The first payment did not go through: subscribe again.",
   unpaid: "The subscription is not paid: change the card.",
-  paused: "The subscription is paused.",
+  paused: "The subscription is paused: write to whoever runs this service, who can resume it.",
   canceled: "The subscription has ended.",
 };
 

@@ -4,10 +4,12 @@ import { readdirSync, readFileSync, statSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t, { type Test } from "tap";
-import { applyRecords } from "../../../cli/alerts/apply-records.ts";
+import { applyPlan, sayApplied, sayProblem } from "../../../cli/alerts/apply-plan.ts";
+import { type ApplyProgress, applyRecords } from "../../../cli/alerts/apply-records.ts";
 import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
 import { renderServicePlan } from "../../../cli/alerts/service-plan-text.ts";
+import type { Context } from "../../../cli/context.ts";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { TeamError } from "../../../cli/team/error.ts";
@@ -78,7 +80,7 @@ t.test("what is planned", (t) => {
   const others = (managed_by: string) => ({ ...EMPTY, searches: [{ ...SLOW, managed_by }] }) as unknown as LogRecords;
   const queries = { slow: "duration > 2s" };
   t.match(plan({ queries }, others("cart")), {
-    clashes: ["search slow is in tool.json of cart, and cannot be in that of shop, too: give one of them another name"],
+    clashes: ["search slow is in tool.json of cart, and cannot be in that of shop, too"],
   });
   t.match(plan({ queries }, others("")), {
     changes: [{ action: "add", name: "slow" }],
@@ -211,6 +213,50 @@ t.test("a project that somebody else makes meanwhile, and masks in what a servic
   ] as const) {
     t.equal((await apply(secret, { add_notification: refusal(400, said) })).message, message);
   }
+});
+
+t.test("that nothing was changed is said only if it is so, and once", async (t) => {
+  const refusal = (status: number) => new TeamError("no", "mend it", { cause: new RpcFailure(status, "x", "no") });
+  const lost = new TeamError("http://l does not answer: it was closed", "run it again", { cause: new TypeError("") });
+  const nothing = "nothing of the log service was changed: ";
+  const rows: readonly (readonly [answers: Readonly<Record<string, Error>>, isNewProject: boolean, said: string])[] = [
+    [{ add_search: refusal(400) }, false, `${nothing}search slow: no`],
+    [{ add_project: refusal(403) }, true, `${nothing}search slow: no`],
+    [{ add_search: refusal(400) }, true, "search slow: no"],
+    [{ add_search: refusal(500) }, false, "search slow: no"],
+    [{ add_search: lost }, false, "search slow: http://l does not answer: it was closed"],
+    [{ get_searches: refusal(429) }, false, "search slow: no"],
+    [{ get_searches: refusal(500) }, false, "search slow: no"],
+  ];
+  const one = wanted({ queries: { slow: "duration > 1s", slower: "duration > 9s" } });
+  const { changes } = planRecords(one, EMPTY, () => false);
+  for (const [answers, isNewProject, said] of rows) {
+    const call = async (name: string) => {
+      if (answers[name] !== undefined) throw answers[name];
+      return { id: "s1" };
+    };
+    const client = { call } as unknown as AccountClient;
+    const request = { client, wanted: one, there: EMPTY, isNewProject, secrets: new Map() };
+    const plan = {
+      ...{ service: "http://l", project: "shop", changes, problem: undefined, remarks: [] },
+      apply: (progress: ApplyProgress) => applyRecords(changes, { ...request, ...progress }),
+    };
+    const errors: string[] = [];
+    const context = {
+      ...{ format: "text", print: async () => {}, say: async () => {} },
+      error: async (message: string) => void errors.push(message),
+    } as unknown as Context;
+    const { signal } = new AbortController();
+    t.equal(await sayApplied(context, await applyPlan(plan, signal, () => {})), 1);
+    t.same(errors, [said], `${Object.keys(answers)}, ${isNewProject ? "a new project" : "a project"}`);
+  }
+  const errors: (string | undefined)[][] = [];
+  const context = { error: async (...line: string[]) => void errors.push(line) } as unknown as Context;
+  t.equal(await sayProblem(context, { message: "a\nb", hint: "mend it" }, nothing), 1);
+  t.same(errors, [
+    [`${nothing}a`, undefined],
+    ["b", "mend it"],
+  ]);
 });
 
 const schemas = new Ajv({ allErrors: true, allowUnionTypes: true });
@@ -411,7 +457,7 @@ t.test("two apps, a failure in the middle, and a service that is away", slow(), 
   t.equal(two.code, 1);
   t.match(
     two.stderr,
-    "nothing of the log service was changed: search slow is in tool.json of shop, and cannot be in that of cart, too: give one of them another name",
+    "error: nothing of the log service was changed: search slow is in tool.json of shop, and cannot be in that of cart, too\n  give one of the two another name\n",
   );
   t.same(await names("cart"), []);
 

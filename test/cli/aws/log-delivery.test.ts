@@ -1,14 +1,23 @@
 // Entries of a deployed app in the log service of tool.json: the real command, the stand-in of the cloud, and the real service.
-import { createServer } from "node:http";
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
+import { createServer, type RequestListener, type Server } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { Lambda } from "@aws-sdk/client-lambda";
 import { SSM } from "@aws-sdk/client-ssm";
 import t, { type Test } from "tap";
-import { makeToken } from "../../../cli/service/log-delivery.ts";
+import type { Context } from "../../../cli/context.ts";
+import { PlatformError } from "../../../cli/platform/error.ts";
+import type { LogTokens } from "../../../cli/platform/log-tokens.ts";
+import { endedTokenOf, makeToken, whyRefused } from "../../../cli/service/log-delivery.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
+import { certificateFailure } from "../../../cli/team/connection-failure.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
+import { requires } from "../../support/require.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
 import { NOBODY, signedIn } from "../../support/signed-in.ts";
 import { slow } from "../../support/slow.ts";
@@ -96,6 +105,13 @@ t.test("a token is used by CI, rotated, and removed with the app", slow(), async
   t.notOk(await works(first));
   t.equal((await tokens()).length, 1);
 
+  const back = await app.tool(["rollback", "2"], person);
+  t.equal(back.code, 0, back.stderr);
+  t.match(
+    back.stderr,
+    `version 2 sends no entries to ${origin}: its token was ended; the next tool deploy staging sends`,
+  );
+
   const removed = await app.tool(["stack", "delete", "--yes"], person);
   t.equal(removed.code, 0, removed.stderr);
   t.match(removed.stdout, "tokens for the log service staging");
@@ -133,9 +149,93 @@ t.test("who may not make one is told so, and the app is deployed", slow(), async
   t.equal(member.code, 0, member.stderr);
   t.match(
     member.stderr,
-    /^entries go to CloudWatch alone: your role in this team is member, which lacks tokens:write/m,
+    "entries go to CloudWatch alone: your role in this team is member, which lacks tokens:write: ask an owner or admin\n  tool team members ls lists them\n",
   );
   t.same(await tokens(), []);
+});
+
+t.test("a deploy says that the service refuses the token, or that its certificate is not trusted", async (t) => {
+  const clock = systemClock;
+  const context = { io: { clock } } as unknown as Context;
+  const { signal } = new AbortController();
+  const watched = { signal, report() {} };
+  const ask = (service: string, trustsOthers = false) => {
+    const token = { service, project: "shop", token: "lgs_x", retired: [] };
+    return whyRefused(context, { stage: "staging", watched, trustsOthers }, token);
+  };
+  let status = 200;
+  const listener: RequestListener = (_, res) =>
+    res.writeHead(status, { "content-type": "application/json" }).end('{"type":"x","message":"no"}');
+  const listen = async (server: Server) => {
+    await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+    t.teardown(() => {
+      server.closeAllConnections();
+      server.close();
+    });
+    return (server.address() as AddressInfo).port;
+  };
+  const url = `http://127.0.0.1:${await listen(createServer(listener))}`;
+  for (const other of [200, 403, 429, 503]) {
+    status = other;
+    t.equal(await ask(url), undefined, `${other}`);
+  }
+  status = 401;
+  t.equal(
+    await ask(url),
+    `the log service takes no entries of staging: ${url} does not know its token any more\n` +
+      "  tool stack rotate-logs-token -s staging, then tool deploy staging",
+  );
+  t.equal(await ask("http://127.0.0.1:9"), undefined, "the app may reach what this machine does not");
+
+  await t.test("TLS", { skip: requires("openssl") }, async (t) => {
+    const folder = t.testdir({});
+    const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+    const words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+    execFileSync("openssl", [...words, "-subj", "/CN=localhost", "-keyout", key, "-out", cert], { stdio: "ignore" });
+    const files = { key: readFileSync(key), cert: readFileSync(cert) };
+    const port = await listen(createTlsServer(files, listener));
+    const host = `https://localhost:${port}`;
+    t.equal(
+      await ask(host),
+      `entries of staging do not get to ${host}: the app does not accept its certificate, as it is seen from here: self-signed certificate\n` +
+        "  put a file with that certificate, or its issuer's (PEM), into the app's folder: tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem, then tool deploy staging\n" +
+        "  tool logs --cloud warn shows whether that is so",
+    );
+    t.equal(await ask(host, true), undefined, "the app may trust it");
+    t.equal(await ask(`https://127.0.0.1:${await listen(createServer(listener))}`), undefined, "it speaks no TLS");
+    const failures = [
+      ["CERT_HAS_EXPIRED", { reason: "m", hint: "whoever runs the service has to renew its certificate" }],
+      ["ERR_TLS_CERT_ALTNAME_INVALID", { reason: "m", hint: "use a name that its certificate is for" }],
+      ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", { reason: "m", hint: undefined }],
+      ["ECONNRESET", undefined],
+    ] as const;
+    for (const [code, expected] of failures)
+      t.same(certificateFailure(Object.assign(new Error("m"), { code })), expected, code);
+  });
+});
+
+t.test("a rollback to a version whose token was ended says so", async (t) => {
+  const service = "https://logs.example.com";
+  const config = { name: "shop", logs: { service } };
+  const stored = { service, project: "shop", token: "lgs_new", retired: [{ service, token: "lgs_old" }] };
+  const failing = async () => {
+    throw new PlatformError("x", "no", "");
+  };
+  const watched = { signal: new AbortController().signal, report() {} };
+  const of = (own: string | undefined, more: object = {}) => {
+    const tokens = { read: async () => stored, ofVersion: async () => own, ...more } as unknown as LogTokens;
+    return endedTokenOf({ config, stage: "staging", tokens, watched }, "7");
+  };
+  t.equal(
+    await of("lgs_ended"),
+    `version 7 sends no entries to ${service}: its token was ended; the next tool deploy staging sends them again`,
+  );
+  t.equal(await of("lgs_new"), undefined);
+  t.equal(await of("lgs_old"), undefined, "not ended yet");
+  t.equal(await of(undefined), undefined, "deployed without a service");
+  t.equal(await of("lgs_ended", { read: async () => undefined }), undefined);
+  t.equal(await of("lgs_ended", { read: failing }), undefined, "a rollback does not fail for it");
+  t.equal(await of("lgs_ended", { ofVersion: failing }), undefined);
 });
 
 t.test("a service that answers something else than a token", async (t) => {

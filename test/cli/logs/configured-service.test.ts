@@ -106,6 +106,22 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   t.equal((await following.ended).code, 0);
   t.same(pathsOf(following.stdout()).at(-1), "/new");
 
+  const other = await logs("--project", "nope");
+  t.match(other, {
+    code: 1,
+    stderr: `reading the log of my-shop in ${host}, project nope\n`,
+  });
+  t.ok(
+    other.stderr.endsWith('there is no project "nope"\n  leave out --project for that of tool.json: my_shop\n'),
+    other.stderr,
+  );
+  t.same(pathsOf((await logs("--project", "my_shop", "-n", "1", "status < 500")).stdout).at(-1), "/new");
+  for (const flag of ["--cloud", "--sandbox"]) {
+    t.match(await logs("--project", "nope", flag), {
+      code: 2,
+      stderr: `error: --project names a project of a log service, and ${flag} another log\n  leave one of them out\n`,
+    });
+  }
   const byCloud = await logs("--cloud", "production");
   t.same([pathsOf(byCloud.stdout)[0], byCloud.code], ["/cloud", 0], byCloud.stderr);
   const cloudLine = "reading the log of my-shop in eu-west-1, and that of tool start\n";
@@ -119,7 +135,6 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   ] as const) {
     t.match(await logs("--cloud", flag, value), { code: 2, stderr: `error: --cloud and ${flag} name two logs\n` });
   }
-  t.match(await logs("--project", "x"), { code: 2, stderr: /--project names a project of a log service/ });
 
   const nobody = await tool(["logs", "production"], { cwd, env: aws.env });
   t.same(pathsOf(nobody.stdout), ["/cloud"]);
@@ -136,6 +151,16 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
     const line = `as there is no token for it: set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it: ${reason}\n`;
     t.ok(stderr.endsWith(line), stderr);
   }
+  t.match(await tool(["logs", "--project", "my_shop"], { cwd, env: aws.env }), {
+    code: 2,
+    stderr: `error: ${remark}`,
+  });
+
+  const notYet = t.testdir({ "tool.json": JSON.stringify({ name: "other", logs: { service: url } }) });
+  const { code, stderr } = await tool(["logs"], { cwd: notYet, env });
+  const advice = "a deploy by an admin of the team adds it: tool deploy\n  or add --cloud, which asks CloudWatch\n";
+  t.ok(stderr.endsWith(`there is no project "other"\n  ${advice}`), stderr);
+  t.equal(code, 1);
 });
 
 t.test("a service that does not answer, and one that refuses", async (t) => {
@@ -156,6 +181,11 @@ t.test("a service that does not answer, and one that refuses", async (t) => {
   t.match(await tool(["logs", "--cloud"], { cwd }), {
     code: 2,
     stderr: /^error: CloudWatch cannot be asked: there are no AWS credentials on this machine\n {2}set CLOUD_PROFILE/,
+  });
+  const without = t.testdir({ "tool.json": '{"name":"my-shop"}' });
+  t.match(await tool(["logs", "--project", "x"], { cwd: without }), {
+    code: 2,
+    stderr: "error: --project names a project of a log service\n  give --service, too\n",
   });
 });
 

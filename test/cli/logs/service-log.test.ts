@@ -201,6 +201,42 @@ t.test("a service that hangs is not waited for for ever", async (t) => {
   }
 });
 
+t.test("an address that is no log service", async (t) => {
+  const rows: [name: string, listener: RequestListener, reason: string, isFollowed?: true][] = [
+    ["a page", (_, response) => response.end("<html>"), "the answer is no JSON"],
+    ["half of an answer", (_, response) => response.end('{"events":['), "the answer is no JSON"],
+    [
+      "a message without an end",
+      (_, response) => {
+        const part = Buffer.alloc(1024 * 1024, "x");
+        const send = () => {
+          while (!response.closed && response.write(part));
+          if (!response.closed) response.once("drain", send);
+        };
+        send();
+      },
+      "a message has more than 4 MB",
+      true,
+    ],
+  ];
+  for (const [name, listener, reason, isFollowed] of rows) {
+    const question = questionOf(await hanging(t, listener), "lgs_any");
+    const { signal } = new AbortController();
+    const blocks = isFollowed
+      ? followService({ ...question, withPast: false }, signal)
+      : searchService(question, signal);
+    const ended = within("the end", blocks.next());
+    await t.rejects(
+      ended,
+      {
+        message: `cannot read "${question.address.url}": it does not answer as a log service: ${reason}`,
+        hint: /^check the address;/,
+      },
+      name,
+    );
+  }
+});
+
 t.test("a followed service that falls silent is asked again", async (t) => {
   let streams = 0;
   const url = await hanging(t, (_, response) => {

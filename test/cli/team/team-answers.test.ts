@@ -7,6 +7,7 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { alignedTable } from "../../../cli/output/aligned-table.ts";
 import { type AnswerShape, hasShape } from "../../../schema/rpc-answer-shape.ts";
+import { type RpcFailure, rpcClient } from "../../../schema/rpc-client.ts";
 import { type Running, spawnTool, tool } from "../../support/cli.ts";
 import { until } from "../../support/until.ts";
 
@@ -122,6 +123,68 @@ t.test("answers that cannot be understood are refused, and change nothing here",
     t.ok(ran.stderr.includes(said), `${title}\n${ran.stderr}`);
     t.notMatch(ran.stderr, /\u001b|internal error|lgs/, title);
     t.equal(readFileSync(path, "utf8"), before, title);
+  }
+});
+
+t.test("an answer without an end is given up", async (t) => {
+  for (const status of [200, 500]) {
+    let isClosed = false;
+    const url = await serve(t, (_, response) => {
+      response.writeHead(status, { "content-type": "application/json" });
+      response.once("close", () => {
+        isClosed = true;
+      });
+      const part = Buffer.alloc(1024 * 1024, " ");
+      const send = () => {
+        while (!isClosed && response.write(part));
+        if (!isClosed) response.once("drain", send);
+      };
+      send();
+    });
+    const ran = await tool(["team", "members", "ls"], { env: signedInAt(t, url).env });
+    const said = `error: ${url} does not answer as a log service: the answer has more than 32 MB\n  check the address;`;
+    t.match(ran, { code: 1, stdout: "" });
+    t.ok(ran.stderr.includes(said), `${status}: ${ran.stderr}`);
+    await until("its end", () => isClosed);
+  }
+});
+
+t.test("what is longer than an answer may be is not read", async (t) => {
+  const rows: readonly (readonly [bytes: number, status: number, expected: object])[] = [
+    [2048, 200, { answer: {} }],
+    [2049, 200, { status: 200, type: "unknown", message: /^the answer has more than / }],
+    [Number.POSITIVE_INFINITY, 200, { status: 200, type: "unknown", isCancelled: true }],
+    [Number.POSITIVE_INFINITY, 502, { status: 502, type: "unknown", isCancelled: true }],
+  ];
+  for (const [bytes, status, expected] of rows) {
+    let sent = 0;
+    let isCancelled = false;
+    const body = () =>
+      new ReadableStream<Uint8Array>({
+        pull(controller) {
+          if (sent >= bytes) return controller.close();
+          const part = Buffer.alloc(Math.min(512, bytes - sent), " ");
+          if (sent === 0) part.write("{}");
+          sent += part.length;
+          controller.enqueue(part);
+        },
+        cancel() {
+          isCancelled = true;
+        },
+      });
+    const fetch = async () => new Response(body(), { status });
+    const client = rpcClient({ url: "http://localhost", maxAnswerBytes: 2048, fetch });
+    const ask = { call: () => client.call("get_projects", {}), ingest: () => client.ingest("shop", "{}") };
+    for (const [name, run] of Object.entries(ask)) {
+      sent = 0;
+      isCancelled = false;
+      const outcome = await run().then(
+        (answer) => ({ answer }),
+        ({ status, type, message }: RpcFailure) => ({ status, type, message, isCancelled }),
+      );
+      t.match(outcome, expected, `${name}: ${bytes} bytes, ${status}`);
+      t.ok(sent <= 4096, `${sent} bytes`);
+    }
   }
 });
 

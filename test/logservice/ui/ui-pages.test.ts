@@ -5,8 +5,11 @@ import { parsePipeline } from "../../../grammar/query/index.ts";
 import { KEYWORD_DOCS, PIPE_WORDS, WORD_DOCS } from "../../../grammar/query/reference.ts";
 import { pageKey, titleOf } from "../../../logservice/address/names.ts";
 import { pageAt } from "../../../logservice/address/page.ts";
+import { LIMITS } from "../../../logservice/limits.ts";
+import { urgentFirst } from "../../../logservice/ui/alerts/urgent-first.ts";
 import { matchingEntries } from "../../../logservice/ui/audit/matching.ts";
 import { DESCRIBED_OPERATIONS, sentenceOf, sentenceText } from "../../../logservice/ui/audit/sentence.ts";
+import { byName } from "../../../logservice/ui/data/by-name.ts";
 import {
   FIRST,
   functionExample,
@@ -20,10 +23,11 @@ import { typeable } from "../../../logservice/ui/kit/visible.ts";
 import { totalUsage, usageByDay, withoutEmptyRuns } from "../../../logservice/ui/projects/usage-by-day.ts";
 import { matchingSearches, searchNamed } from "../../../logservice/ui/searches/matching.ts";
 import { matchingDestinations } from "../../../logservice/ui/shell/found-places.ts";
+import { waysToSend } from "../../../logservice/ui/start/ways-to-send.ts";
 import { isLastOwner, mayChange, ROLE_TABLE, rolesUpTo } from "../../../logservice/ui/team/roles.ts";
 import { lacksPro, subscriptionState } from "../../../logservice/ui/team/subscription-state.ts";
 import { toolConfigOf } from "../../../logservice/ui/team/tool-config.ts";
-import type { AuditEntry, Member, Search, Subscription } from "../../../schema/rpc.generated.ts";
+import type { Alert, AuditEntry, Member, Search, Subscription } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 
 t.test("a title names the page first, then the project or team", (t) => {
@@ -224,6 +228,7 @@ t.test("what an owner may do with a subscription", (t) => {
     [{ status: "past_due", edition: "free" }, "Free: card, end", /change the card\.$/],
     [{ status: "past_due", edition: "free", ends_at }, "Free: subscribe, card", /change the card/],
     [{ status: "incomplete", edition: "free" }, "Free: subscribe, card, end", /subscribe again/],
+    [{ status: "paused", edition: "free" }, "Free: card, end", /paused: write to whoever runs this service/],
     [{ status: "canceled", edition: "free" }, "Free: subscribe", /has ended/],
   ];
   for (const [part, buttons, text] of rows) {
@@ -238,6 +243,37 @@ t.test("what an owner may do with a subscription", (t) => {
     ["active", "past_due", "canceled"].map((one) => labelOf(one as Subscription["status"])),
     ["Ends", "Ends", "Ended"],
   );
+  t.end();
+});
+
+t.test("names are sorted as people do", (t) => {
+  const rows = [
+    ["Orders billing <img", "<img billing Orders"],
+    ["alert-11 alert-2 alert-1 Alert-3", "alert-1 alert-2 Alert-3 alert-11"],
+  ] as const;
+  for (const [names, sorted] of rows) {
+    const all = names.split(" ").map((name) => ({ name }));
+    t.equal(
+      byName(all)
+        .map(({ name }) => name)
+        .join(" "),
+      sorted,
+    );
+  }
+  const triggered = { name: "z", triggered: true, state: "ok" };
+  const failing = { name: "y", triggered: false, state: "failing" };
+  const alerts = [{ name: "b10" }, { name: "b9" }, failing, { name: "A" }, triggered] as unknown as readonly Alert[];
+  t.same(
+    urgentFirst(alerts).map(({ name }) => name),
+    ["z", "y", "A", "b9", "b10"],
+  );
+  t.end();
+});
+
+t.test("curl is told how many events a call may have", (t) => {
+  const place = { origin: "https://logs.example.com", projectId: "shop", token: "lgs_x" };
+  const { about } = waysToSend(place).find(({ name }) => name === "curl")!;
+  t.match(about, LIMITS.eventsPerBatch.toLocaleString("en-US"));
   t.end();
 });
 

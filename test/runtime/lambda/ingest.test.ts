@@ -1,9 +1,14 @@
 // Answers of a log service to a function, and connections that are gone.
+import { execFileSync } from "node:child_process";
+import { readFileSync } from "node:fs";
 import { createServer, type RequestListener } from "node:http";
+import { createServer as createTlsServer } from "node:https";
 import { type AddressInfo, createServer as createTcpServer, type Socket } from "node:net";
+import { join } from "node:path";
 import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
-import { openIngest } from "../../../runtime/lambda/ingest.ts";
+import { openIngest, unreachedReason } from "../../../runtime/lambda/ingest.ts";
+import { requires } from "../../support/require.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
@@ -101,6 +106,30 @@ t.test("nobody there, no answer, and half of one", async (t) => {
   t.match(await post(BATCH), { kind: "failed", reason: /^the answer broke off/ });
   await stop();
   t.same(await post(BATCH), { kind: "failed", reason: `${host} cannot be reached: ECONNREFUSED` });
+});
+
+t.test("a certificate that is not accepted", { skip: requires("openssl") }, async (t) => {
+  const advice: readonly (readonly [code: string, advice: RegExp])[] = [
+    ["DEPTH_ZERO_SELF_SIGNED_CERT", /: put a file with its certificate, .* run tool env add NODE_EXTRA_CA_CERTS=/],
+    ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /: put a file with its certificate, .* run tool env add NODE_EXTRA_CA_CERTS=/],
+    ["ERR_TLS_CERT_ALTNAME_INVALID", /: use a name that its certificate is for in logs\.service of tool\.json$/],
+    ["CERT_HAS_EXPIRED", /: whoever runs the service has to renew its certificate$/],
+    ["ECONNREFUSED", /^h cannot be reached: ECONNREFUSED$/],
+    ["__proto__", /^h cannot be reached: __proto__$/],
+  ];
+  for (const [code, said] of advice) t.match(unreachedReason("h", { code, message: "m" }), said, code);
+
+  const folder = t.testdir({});
+  const [key, cert] = [join(folder, "key.pem"), join(folder, "cert.pem")];
+  const words = ["req", "-x509", "-newkey", "ec", "-pkeyopt", "ec_paramgen_curve:prime256v1", "-nodes", "-days", "2"];
+  execFileSync("openssl", [...words, "-subj", "/CN=localhost", "-keyout", key, "-out", cert], { stdio: "ignore" });
+  const server = createTlsServer({ key: readFileSync(key), cert: readFileSync(cert) });
+  await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
+  t.teardown(() => void server.close());
+  const host = `localhost:${(server.address() as AddressInfo).port}`;
+  const post = await openIngest({ url: `https://${host}/ingest/shop`, token: "lgs_x", clock: new TestClock() });
+  const { reason } = (await post(BATCH)) as { reason: string };
+  t.match(reason, `${host} cannot be reached: DEPTH_ZERO_SELF_SIGNED_CERT: put a file with its certificate, or its`);
 });
 
 t.test("an answer that is none of a log service is given up at once", async (t) => {

@@ -3,6 +3,7 @@ import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import t from "tap";
 import { openCloud } from "../../../../cli/aws/clients.ts";
 import { changeRetention, makeLogGroup, retentionChange, retentionInPlan } from "../../../../cli/aws/log-retention.ts";
+import { retentionLines } from "../../../../cli/output/stack-text.ts";
 import { toolSchema } from "../../../../schema/index.ts";
 import { startAws } from "../../../support/aws/index.ts";
 import { openApp } from "../../../support/deployed-app.ts";
@@ -70,6 +71,18 @@ t.test("only what is shortened is asked for", (t) => {
     [30, undefined, false],
   ] as const) {
     t.equal(retentionInPlan("app", { before, after }).needsConfirmation, asks, `${before} to ${after}`);
+  }
+  t.end();
+});
+
+t.test("a change of the log alone is said", (t) => {
+  for (const [before, after, line] of [
+    [undefined, 30, "changed: retention of the log, for ever -> 30 days"],
+    [30, 7, "changed: retention of the log, 30 days -> 7 days"],
+    [7, undefined, "changed: retention of the log, 7 days -> for ever"],
+  ] as const) {
+    const change = retentionInPlan("app", { before, after });
+    t.same(retentionLines([{ ...change, about: "stage of the gateway" }, change]), [line]);
   }
   t.end();
 });
