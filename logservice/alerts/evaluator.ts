@@ -218,14 +218,14 @@ export class Evaluator {
     for (const one of minutes) byProject.set(one.events_key, [...(byProject.get(one.events_key) ?? []), one]);
     const alerts = await lateAlerts(records.db, [...byProject.keys()], newest);
     const due = alerts.flatMap((alert) => {
-      const isBusy = this.#busy.has(alert.id);
-      // One that is not evaluated yet will have them; one that is being evaluated may have been read before they came.
-      const slots = lateSlotsOf(alert, byProject.get(alert.events_key)!).filter(
-        (slot) => isBusy || slot < alert.next_slot,
-      );
-      return slots.length === 0 ? [] : [{ alert, slots, isBusy }];
+      const slots = lateSlotsOf(alert, byProject.get(alert.events_key)!);
+      const evaluated = slots.filter((slot) => slot < alert.next_slot);
+      // A slot that is over may have been read before they came, for this alert or for another one with the same query. One that
+      // is not will have them.
+      const isWaiting = slots.some((slot) => slot >= alert.next_slot && slotStopMs(slot, alert.interval) <= at);
+      return evaluated.length > 0 || isWaiting ? [{ alert, slots: evaluated, isWaiting }] : [];
     });
-    const free = due.filter(({ isBusy }) => !isBusy);
+    const free = due.filter(({ alert, isWaiting }) => !isWaiting && !this.#busy.has(alert.id));
     const states = await readStates(
       records.db,
       free.map(({ alert }) => alert.id),
@@ -240,7 +240,7 @@ export class Evaluator {
       this.#turns.add({ team, member: `${events_key} late`, alert, first, last, groups, late });
     }
     this.#readings.forget();
-    // Those that are busy are looked at the next time.
+    // Those that are busy, or evaluate such a slot soon, are looked at the next time.
     if (free.length === due.length) this.#lateSeen = newest;
   }
 

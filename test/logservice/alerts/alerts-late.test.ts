@@ -5,7 +5,7 @@ import type { Evaluator } from "../../../logservice/alerts/evaluator.ts";
 import { GATHER_MS } from "../../../logservice/alerts/late-minutes.ts";
 import { LATENESS } from "../../../logservice/alerts/lateness.ts";
 import { previewAlert } from "../../../logservice/alerts/preview.ts";
-import { evaluatedAtMs, slotAt } from "../../../logservice/alerts/slots.ts";
+import { evaluatedAtMs, jitterMs, slotAt } from "../../../logservice/alerts/slots.ts";
 import type { EventsStore } from "../../../logservice/events/store.ts";
 import { alertIn, BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
 import { clockAt } from "../../support/clock-at.ts";
@@ -445,6 +445,37 @@ t.test("late events that come while their slot is being read, or wait to be writ
     t.same(await world.deliveryLines(), ["triggered 12:10 6 its events came late"], query);
     t.same(world.failures, []);
   }
+});
+
+t.test("late events that come after a reading that two alerts share", async (t) => {
+  const world = await openWorld(t);
+  // Those of many that are evaluated first and last.
+  const ids: string[] = [];
+  for (let i = 0; i < 10; i++) ids.push(await world.add({ interval: 5, name: `errors ${i}` }));
+  ids.sort((a, b) => jitterMs(a) - jitterMs(b));
+  for (const id of ids.slice(1, -1)) await world.remove(id);
+  const [first, second] = [ids[0]!, ids.at(-1)!].map((id) =>
+    evaluatedAtMs({ id, interval: 5, lateness: LATENESS.others }, slotAt(at(6), 5)),
+  ) as [number, number];
+  t.ok(second - first > 3_000, "there is time between them");
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(9) - LATEST_MS);
+  const noteDueMs = second - 1_500;
+  world.clock.nowMs = noteDueMs - GATHER_MS;
+  await world.arrive(at(6), 1);
+  for (const timeMs of [first, first + 500]) {
+    world.clock.nowMs = timeMs;
+    await evaluator.pass();
+  }
+  await world.arrive(at(6) + 10, 5);
+  for (const timeMs of [noteDueMs, second - 500, second]) {
+    world.clock.nowMs = timeMs;
+    await evaluator.pass();
+  }
+  await run(world, evaluator, at(13));
+  const told = (await world.deliveries()).map(({ alert_id, kind, message }) => [alert_id, kind, message.value]);
+  t.same(new Set(told), new Set([ids[0], ids.at(-1)].map((id) => [id, "triggered", 6])));
+  t.same(world.failures, []);
 });
 
 t.test("a leap second is of the minute after it", async (t) => {
