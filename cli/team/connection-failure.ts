@@ -20,7 +20,7 @@ export function connectionFailure(error: unknown, address: string): ConnectionFa
     return { reason: "this port speaks HTTP without TLS", hint };
   }
   // OpenSSL's message is a line of its own with the place in its sources; its reason is the end of that.
-  return { reason: (reason || cause.message || code).replace(NODE_ADVICE, ""), hint: CERTIFICATES[code] };
+  return { reason: plain(reason || cause.message || code), hint: CERTIFICATES[code] };
 }
 
 /**
@@ -30,10 +30,12 @@ export function connectionFailure(error: unknown, address: string): ConnectionFa
 export function certificateFailure({ code = "", message }: NodeJS.ErrnoException): ConnectionFailure | undefined {
   if (!Object.hasOwn(CERTIFICATES, code)) return undefined;
   const hint = CERTIFICATES[code];
-  return { reason: message.replace(NODE_ADVICE, ""), hint: hint === TRUST ? undefined : hint };
+  return { reason: plain(message), hint: hint === TRUST ? undefined : hint };
 }
 
-/** Node 24 says how to start Node, which people do not do; the hint is for them. */
+/** Without how to start Node, which Node 24 says and people do not do, as the hint is for them, and without a list of nothing. */
+const plain = (reason: string) => reason.replace(NODE_ADVICE, "").replace(/( is not in the cert's list): *$/, "$1");
+
 const NODE_ADVICE = /; if the root CA is installed locally, try running Node\.js with --use-system-ca$/;
 
 /** OpenSSL takes the letters of an answer in plain HTTP for the version or the length of a record. */
@@ -47,5 +49,6 @@ const CERTIFICATES: Readonly<Record<string, string>> = {
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: TRUST,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: TRUST,
   CERT_HAS_EXPIRED: "whoever runs the service has to renew its certificate",
+  CERT_NOT_YET_VALID: "it begins later: see whether the clocks here and there are right",
   ERR_TLS_CERT_ALTNAME_INVALID: "use a name that its certificate is for",
 };

@@ -123,6 +123,7 @@ const CERTIFICATES: ReadonlyMap<string, string> = new Map([
   ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", TRUST],
   ["UNABLE_TO_GET_ISSUER_CERT_LOCALLY", TRUST],
   ["CERT_HAS_EXPIRED", "whoever runs the service has to renew its certificate"],
+  ["CERT_NOT_YET_VALID", "its certificate begins later: see whether the clock of the service's machine was right"],
   ["ERR_TLS_CERT_ALTNAME_INVALID", "use a name that its certificate is for in logs.service of tool.json"],
 ]);
 

@@ -206,11 +206,15 @@ t.test("a deploy says that the service refuses the token, or that its certificat
     const failures = [
       ["CERT_HAS_EXPIRED", { reason: "m", hint: "whoever runs the service has to renew its certificate" }],
       ["ERR_TLS_CERT_ALTNAME_INVALID", { reason: "m", hint: "use a name that its certificate is for" }],
+      ["CERT_NOT_YET_VALID", { reason: "m", hint: "it begins later: see whether the clocks here and there are right" }],
       ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", { reason: "m", hint: undefined }],
       ["ECONNRESET", undefined],
     ] as const;
     for (const [code, expected] of failures)
       t.same(certificateFailure(Object.assign(new Error("m"), { code })), expected, code);
+    const none = "Hostname/IP does not match certificate's altnames: IP: 127.0.0.1 is not in the cert's list";
+    const ofNone = Object.assign(new Error(`${none}: `), { code: "ERR_TLS_CERT_ALTNAME_INVALID" });
+    t.equal(certificateFailure(ofNone)?.reason, none, "without a list of nothing");
   });
 });
 

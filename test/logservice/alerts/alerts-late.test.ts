@@ -473,8 +473,8 @@ t.test("late events that come after a reading that two alerts share", async (t) 
     await evaluator.pass();
   }
   await run(world, evaluator, at(13));
-  const told = (await world.deliveries()).map(({ alert_id, kind, message }) => [alert_id, kind, message.value]);
-  t.same(new Set(told), new Set([ids[0], ids.at(-1)].map((id) => [id, "triggered", 6])));
+  const messages = (await world.deliveries()).map(({ alert_id, kind, message }) => [alert_id, kind, message.value]);
+  t.same(new Set(messages), new Set([ids[0], ids.at(-1)].map((id) => [id, "triggered", 6])));
   t.same(world.failures, []);
 });
 
@@ -488,7 +488,12 @@ t.test("a leap second is of the minute after it", async (t) => {
     clock: clockAt(() => world.clock.nowMs),
     failed: (message) => t.fail(message),
   });
-  const events = ["2026-03-01T12:02:59Z", "2026-03-01T12:02:60Z", "2026-03-01T12:02:60.5Z", "2026-03-01t12:05:01+00:00"];
+  const events = [
+    "2026-03-01T12:02:59Z",
+    "2026-03-01T12:02:60Z",
+    "2026-03-01T12:02:60.5Z",
+    "2026-03-01t12:05:01+00:00",
+  ];
   await arrivals.note(
     world.events_key,
     events.map((timestamp) => ({ timestamp })),

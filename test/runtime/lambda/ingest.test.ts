@@ -114,6 +114,7 @@ t.test("a certificate that is not accepted", { skip: requires("openssl") }, asyn
     ["UNABLE_TO_VERIFY_LEAF_SIGNATURE", /: put a file with its certificate, .* run tool env add NODE_EXTRA_CA_CERTS=/],
     ["ERR_TLS_CERT_ALTNAME_INVALID", /: use a name that its certificate is for in logs\.service of tool\.json$/],
     ["CERT_HAS_EXPIRED", /: whoever runs the service has to renew its certificate$/],
+    ["CERT_NOT_YET_VALID", /: its certificate begins later: see whether /],
     ["ECONNREFUSED", /^h cannot be reached: ECONNREFUSED$/],
     ["__proto__", /^h cannot be reached: __proto__$/],
   ];

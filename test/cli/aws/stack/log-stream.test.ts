@@ -303,7 +303,7 @@ t.test("a log with two subscriptions already takes no other", async (t) => {
   logs.operations.CreateLogGroup({ logGroupName: "/aws/lambda/app" });
   const streamArn = "arn:aws:firehose:eu-west-1:123456789012:deliverystream/other";
   const destination = { url: "https://other.example.com", accessKey: "", attributes: {}, bucket: "" };
-  const settings = { isCompressed: false, bufferSeconds: 60, retrySeconds: 0 };
+  const settings = { isCompressed: false, bufferSeconds: 60, bufferBytes: 1024 * 1024, retrySeconds: 0 };
   logs.streams.putStream({
     name: "other",
     arn: streamArn,
