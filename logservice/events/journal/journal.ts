@@ -110,6 +110,8 @@ export class Journal {
     const isThere = await this.#isThere(length);
     // Another one was begun meanwhile.
     if (file !== this.#file) return true;
+    // It was away and is back, as it was: nothing was written since.
+    if (isThere) this.#detached = undefined;
     if (isThere && length > 0) await this.#list.note(file.begin, length);
     return isThere;
   }

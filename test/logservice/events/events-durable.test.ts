@@ -68,6 +68,33 @@ const stable = (calls: readonly string[]) => calls.filter((call) => !/ (lock|spi
 const JOURNAL = "journal/1.ndjson";
 const FILE = "journal/0000000000000001.ndjson";
 
+t.test("a folder that was away is written to again once it is back", async (t) => {
+  const base = mkdtempSync(join(tmpdir(), "tool-events-away-"));
+  t.teardown(() => rmSync(base, { recursive: true, force: true, maxRetries: 5 }));
+  const [directory, away] = [join(base, "events"), join(base, "away")];
+  const clock = new TestClock();
+  const logged: string[] = [];
+  const log = (_: string, message: string) => void logged.push(message);
+  const store = await openEventsStore({ directory, reserveBytes: 0, clock, log });
+  t.teardown(() => store.close());
+  await store.append("app", [event("one")]);
+  renameSync(directory, away);
+  await until("the missing file is noticed", async () => {
+    await clock.advance(2_000);
+    return logged.some((message) => message.startsWith("the active journal file was damaged"));
+  });
+  await t.rejects(store.append("app", [event("two")]), { type: "unavailable" });
+  renameSync(away, directory);
+  await until("it is written to", async () => {
+    await clock.advance(2_000);
+    return store.append("app", [event("three")]).then(
+      () => true,
+      () => false,
+    );
+  });
+  t.same(await messages(store), ["one", "three"]);
+});
+
 t.test("the order of calls", async (t) => {
   // The look at all files, which would write a list of its own, never comes.
   const clock = new TestClock();
