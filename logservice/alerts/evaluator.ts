@@ -223,9 +223,10 @@ export class Evaluator {
       // A slot that is over may have been read before they came, for this alert or for another one with the same query. One that
       // is not will have them.
       const isWaiting = slots.some((slot) => slot >= alert.next_slot && slotStopMs(slot, alert.interval) <= at);
-      return evaluated.length > 0 || isWaiting ? [{ alert, slots: evaluated, isWaiting }] : [];
+      const isFree = !isWaiting && !this.#busy.has(alert.id);
+      return evaluated.length > 0 || isWaiting ? [{ alert, slots: evaluated, isFree }] : [];
     });
-    const free = due.filter(({ alert, isWaiting }) => !isWaiting && !this.#busy.has(alert.id));
+    const free = due.filter(({ isFree }) => isFree);
     const states = await readStates(
       records.db,
       free.map(({ alert }) => alert.id),
@@ -240,8 +241,11 @@ export class Evaluator {
       this.#turns.add({ team, member: `${events_key} late`, alert, first, last, groups, late });
     }
     this.#readings.forget();
-    // Those that are busy, or evaluate such a slot soon, are looked at the next time.
-    if (free.length === due.length) this.#lateSeen = newest;
+    // Those that are busy, or evaluate such a slot soon, are looked at the next time, and read nothing again of the others.
+    this.#lateSeen = due.reduce((seen, { alert, isFree }) => {
+      const first = byProject.get(alert.events_key)!.find(({ sequence }) => sequence > alert.late_seen)!;
+      return isFree ? seen : Math.min(seen, first.sequence - 1);
+    }, newest);
   }
 
   /** Begins evaluations as long as there is room. */

@@ -478,6 +478,62 @@ t.test("late events that come after a reading that two alerts share", async (t) 
   t.same(world.failures, []);
 });
 
+t.test("while one alert is busy, the late minutes of others are read once", async (t) => {
+  let held: Promise<void> | undefined;
+  let release = () => {};
+  let slow = "";
+  const around = (events: EventsStore): EventsStore =>
+    Object.assign(Object.create(events), {
+      async count(query: Parameters<EventsStore["count"]>[0]) {
+        const answer = await events.count(query);
+        if (query.project === slow) await held;
+        return answer;
+      },
+    });
+  const world = await openWorld(t, { around });
+  slow = world.events_key;
+  const slowAlert = await world.add({ threshold: 5 });
+  const team = await world.team("other");
+  const other = await world.project(team, "other");
+  await world.add({ ...other, threshold: 5 }, team);
+  let rows = 0;
+  const db = world.records.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      rows += result.rows.filter((row) => Object.hasOwn(row, "minute")).length;
+      return result;
+    },
+  });
+  const evaluator = world.evaluator({ records: { db } });
+  await run(world, evaluator, at(55));
+  for (let minute = 0; minute < 50; minute++) await world.arrive(at(minute), 1, { events_key: other.events_key });
+  world.clock.nowMs += 500;
+  await world.arrive(at(40), 6);
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  world.clock.nowMs += GATHER_MS;
+  const passes = [];
+  for (let pass = 0; pass < 20; pass++) {
+    passes.push(evaluator.pass());
+    for (let turn = 0; turn < 20; turn++) await new Promise(setImmediate);
+    world.clock.nowMs += 1_000;
+  }
+  t.ok(rows > 50 && rows <= 50 + 20 + 100, `${rows} rows in 20 passes`);
+  held = undefined;
+  release();
+  await Promise.all(passes);
+  await run(world, evaluator, at(60));
+  t.same(
+    (await world.deliveries()).map(({ alert_id, kind, message }) => [alert_id, kind, message.value]),
+    [
+      [slowAlert, "triggered", 6],
+      [slowAlert, "resolved", 0],
+    ],
+  );
+  t.same(world.failures, []);
+});
+
 t.test("a leap second is of the minute after it", async (t) => {
   const world = await openWorld(t);
   await world.add();
