@@ -83,7 +83,9 @@ t.test("a folder that was away is written to again once it is back", async (t) =
     await clock.advance(2_000);
     return logged.some((message) => message.startsWith("the active journal file was damaged"));
   });
-  await t.rejects(store.append("app", [event("two")]), { message: /^the folder of the events was replaced or removed/ });
+  await t.rejects(store.append("app", [event("two")]), {
+    message: /^the folder of the events was replaced or removed/,
+  });
   renameSync(away, directory);
   await until("it is written to", async () => {
     await clock.advance(2_000);
