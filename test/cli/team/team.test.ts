@@ -370,7 +370,12 @@ t.test("members", async (t) => {
       /^error: your role is admin: only an owner may do this\n {2}ask somebody with a higher role in the team: tool team members ls lists them\n$/,
     ],
     [ann, "team members role ben@example.com member", 0, /^ben@example\.com is a member of owner now\n$/],
-    [ben, "team members add kim@example.com", 1, /^error: .*\n {2}ask somebody with a higher role in the team: /],
+    [
+      ben,
+      "team members add kim@example.com",
+      1,
+      /^error: .* lacks team:write: ask an owner or admin\n {2}tool team members ls lists them\n$/,
+    ],
     [ann, "team members link ben@example.com", 0, /^http\S+\/sign-in\/link\/\S+\n$/],
     [
       ann,
