@@ -59,7 +59,7 @@ const FAULTS: Readonly<Record<string, Fault>> = {
   "a certificate that nobody has signed": {
     answer: answerWith(200, TAKEN),
     isSecure: true,
-    reason: /DEPTH_ZERO_SELF_SIGNED_CERT: put a file with its certificate, /
+    reason: /DEPTH_ZERO_SELF_SIGNED_CERT: put a file with its certificate, /,
   },
   "a token that was revoked": {
     answer: answerWith(401, '{"type":"unauthorized","message":"the token is not known"}'),
