@@ -51,7 +51,7 @@ const MAX_RETRY_MS = 120_000;
 /** So many events are sent before the buffer's time is over. */
 const MAX_PENDING = 10_000;
 
-/** The text of the events in one record; an event may have a quarter of it. */
+/** The text of the events in one record, as JSON has it; an event that has more is a record of its own. */
 const RECORD_BYTES = 1_000_000;
 
 export function openFirehose(world: World, streamNamed: (name: string) => LogStream | undefined) {
