@@ -4,6 +4,7 @@ import { basename, dirname, join } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
 import { root } from "./support/cli.ts";
+import { TestClock } from "./support/test-clock.ts";
 
 const load = (name: string) => import(pathToFileURL(join(root, "test", name)).href);
 
@@ -22,6 +23,29 @@ const failed = (test: string, check = "a check"): Result => ({
   output: `ok 1 - fine\n    not ok 2 - ${check} # time=2ms\nnot ok 2 - around it\n`,
 });
 const NONE = ["no file ran again"];
+
+t.test("the limit of a file is that of its silence, and of four times as long in all", async (t) => {
+  const { limited } = await load("loop/limit.mjs");
+  const run = async (minutesBetweenWords: number, endsAfterMinutes: number) => {
+    const clock = new TestClock();
+    const reasons: string[] = [];
+    const limit = limited(
+      600,
+      (reason: string) => reasons.push(`${reason}, at ${clock.monotonicMs() / 60_000}`),
+      clock,
+    );
+    for (let minute = 1; minute < 100; minute++) {
+      await clock.advance(60_000);
+      if (minute === endsAfterMinutes) limit.stop();
+      if (minute % minutesBetweenWords === 0) limit.spoke();
+    }
+    return reasons;
+  };
+  t.same(await run(200, 5), [], "one that ends");
+  t.same(await run(200, 50), ["after 600 s without a word, at 10"], "one that says nothing");
+  t.same(await run(9, 39), [], "one that says something");
+  t.same(await run(9, 50), ["after 2400 s, at 40"], "one that goes on for ever");
+});
 
 t.test("a file that failed runs once more, alone", async (t) => {
   const { judge } = await load("loop/flaky.mjs");

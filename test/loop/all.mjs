@@ -2,7 +2,7 @@
 //
 //   node test/loop/all.mjs [options] [FILE | FOLDER ...]      from the root or from test, or a name: test/slow, cli/logs, units
 //   --jobs=N     files at once (by what they take, as long as a core is free)
-//   --limit=S    seconds that one file may take (900)
+//   --limit=S    seconds that one file may say nothing (900); it may take four times as long
 //   --out=DIR    keep the TAP output of each file, for test/loop/rows.mjs
 //   --slow       only the tests that test/support/slow.ts marks, which are skipped otherwise
 //   --paused     stop the processes of each file for 1.5 s of each 2.5 s, as a busy machine does

@@ -4,6 +4,7 @@ import { mkdirSync, writeFileSync } from "node:fs";
 import { availableParallelism } from "node:os";
 import { join } from "node:path";
 import { costOf, recordedCosts } from "./cost.mjs";
+import { limited } from "./limit.mjs";
 import { pauseTree } from "./pauses.mjs";
 import { bundleTap } from "./tap.mjs";
 import { nameOf } from "./test-files.mjs";
@@ -135,10 +136,10 @@ function spawnRun({ test, kind, env, node = process.execPath, command }, { root,
 
 function resultOf(child, run, { limitS }) {
   const beginMs = performance.now();
-  let isLate = false;
+  let late;
   let wasOver = false;
-  const late = setTimeout(() => {
-    isLate = true;
+  const limit = limited(limitS, (reason) => {
+    late = reason;
     wasOver = child.exitCode !== null || child.signalCode !== null;
     kill(child, "SIGTERM");
     setTimeout(() => {
@@ -146,19 +147,24 @@ function resultOf(child, run, { limitS }) {
       // A process that has left the group may hold the output for ever.
       for (const stream of [child.stdout, child.stderr]) stream.destroy();
     }, GRACE_MS).unref();
-  }, limitS * 1000);
+  });
   let output = "";
-  for (const stream of [child.stdout, child.stderr]) stream.setEncoding("utf8").on("data", (text) => (output += text));
+  for (const stream of [child.stdout, child.stderr]) {
+    stream.setEncoding("utf8").on("data", (text) => {
+      output += text;
+      limit.spoke();
+    });
+  }
   return new Promise((done) =>
     child.once("close", (code) => {
-      clearTimeout(late);
+      limit.stop();
       run.endPauses?.();
-      if (isLate) output += `\n${wasOver ? HELD : ""}ended after ${limitS} s, the limit of the runner\n`;
+      if (late !== undefined) output += `\n${wasOver ? HELD : ""}ended ${late}, the limit of the runner\n`;
       const wallS = (performance.now() - beginMs) / 1000;
       const times = [...output.matchAll(TIMES)].at(-1)?.slice(1).map(Number);
       const cpuS = times === undefined ? wallS : (times[0] + times[2]) * 60 + times[1] + times[3];
       // A file that passed is late, too, if what it started holds its output.
-      const result = isLate ? null : code;
+      const result = late !== undefined ? null : code;
       const counts = run.command === undefined ? countsOf(output, result) : commandCounts(output, result);
       done({ ...run, output, wallS, cpuS, ...counts });
     }),

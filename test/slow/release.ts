@@ -286,7 +286,8 @@ function makeRelease(clone: string, key: string, more: readonly string[]): strin
   return execFileSync(process.execPath, [program, ...options], {
     cwd: clone,
     encoding: "utf8",
-    stdio: ["ignore", "pipe", "inherit"],
+    // In the error of a failure, unless it is inherited.
+    stdio: ["ignore", "pipe", "pipe"],
   }).trim();
 }
 
