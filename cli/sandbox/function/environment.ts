@@ -7,6 +7,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
+import { passOnLines } from "./lines.ts";
 import { MemoryMeter } from "./memory.ts";
 import { continueProcesses, killTree, stopTree } from "./process-tree.ts";
 import { openWatchdog } from "./watchdog.ts";
@@ -293,7 +294,7 @@ export class Environment {
     );
     this.#memory.start();
     for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
-      stream.setEncoding("utf8").on("data", (text: string) => this.#write(text, "process"));
+      passOnLines(stream, (lines) => this.#write(lines, "process"));
     }
     this.#child.once("error", (error) => {
       const errorMessage = `Error: fork/exec ${program}: ${error.message}`;

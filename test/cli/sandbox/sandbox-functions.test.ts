@@ -243,6 +243,25 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
   t.equal(target.starts, 1);
 });
 
+t.test("output is whole lines, and the last one is kept without an end", async (t) => {
+  const parts: string[] = [];
+  const handler = `
+    const { writeSync } = require("node:fs");
+    writeSync(1, "half of a line, ");
+    writeSync(2, "an error\\nand an error without an end");
+    writeSync(1, "its other half\\nthe last line");
+    return 0;`;
+  const target = functionOf(t, handler, { onOutput: (text, source) => source === "process" && parts.push(text) });
+  await target.invoke({});
+  await target.idle();
+  target.destroy();
+  const lines: string[] = await until("the last lines of both streams", () => {
+    const written = parts.join("").split("\n").slice(0, -1);
+    return written.length >= 4 ? written : undefined;
+  });
+  t.same(lines.sort(), ["an error", "and an error without an end", "half of a line, its other half", "the last line"]);
+});
+
 t.test("an idle environment is taken down, and the next request starts another", async (t) => {
   const idleMs = 300;
   let ends = 0;

@@ -164,10 +164,10 @@ export class Runner {
     const logs = stage === undefined ? undefined : world.options.logsOf?.(lambdaFunction.name, stage);
     const day = world.clock.date().toISOString().slice(0, 10).replaceAll("-", "/");
     const logStream = `${day}/[${version.version}]${randomBytes(16).toString("hex")}`;
-    const log = eventWriter((message) => {
-      world
-        .service("logs", region)
-        .append(`/aws/lambda/${lambdaFunction.name}`, logStream, [{ timestamp: world.clock.now(), message }]);
+    const log = eventWriter((messages) => {
+      const timestamp = world.clock.now();
+      const events = messages.map((message) => ({ timestamp, message }));
+      world.service("logs", region).append(`/aws/lambda/${lambdaFunction.name}`, logStream, events);
     });
     const key = world.functionKeys.issue(lambdaFunction.name, settings.role);
     const command = commandOf(settings.runtime, task, world.options.nodeRuntime ?? compiledRuntime());
@@ -238,16 +238,7 @@ function commandOf(runtime: string | undefined, task: string, nodeRuntime: strin
   return [existsSync(bootstrap) ? bootstrap : "/opt/bootstrap"];
 }
 
-/** Whole lines of a process become events; what the platform says is one event, of several lines at times. */
-function eventWriter(write: (message: string) => void): (text: string, source: OutputSource) => void {
-  let rest = "";
-  return (text, source) => {
-    if (source === "platform") {
-      write(text);
-      return;
-    }
-    const lines = (rest + text).split("\n");
-    rest = lines.pop() ?? "";
-    for (const line of lines) if (line !== "") write(`${line}\n`);
-  };
+/** Each line of a process becomes an event; what the platform says is one event, of several lines at times. */
+function eventWriter(write: (messages: readonly string[]) => void): (text: string, source: OutputSource) => void {
+  return (text, source) => write(source === "platform" ? [text] : (text.match(/[^\n]+\n/g) ?? []));
 }
