@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import { compiledQuery } from "../records/compiled.ts";
 import { personIn } from "../records/people.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
 import { newId } from "../records/row.ts";
@@ -38,8 +39,7 @@ export async function tokenRowOf(db: Db, hash: string, nowMs: number): Promise<T
   return row === undefined || !isWholeToken(row) || hasEnded(row, nowMs) ? undefined : row;
 }
 
-const rowWithHash = (db: Db, hash: string) =>
-  db.selectFrom("tokens").selectAll().where("hash", "=", hash).executeTakeFirst();
+const rowWithHash = compiledQuery((db, hash: string) => db.selectFrom("tokens").selectAll().where("hash", "=", hash));
 
 /** Whether there is a token with this hash whose time is over. */
 export async function isExpired(db: Db, hash: string, nowMs: number): Promise<boolean> {

@@ -89,12 +89,16 @@ function read(
     request.on("data", onData);
     const onAbort = () => fail(signal.reason);
     signal.addEventListener("abort", onAbort, { once: true });
+    // Each request closes in the end: making the error costs more than the rest of this function.
+    const onGone = () => reject(new ClientGone("the client left"));
     request.once("end", () => {
       signal.removeEventListener("abort", onAbort);
+      request.off("close", onGone);
       resolve(chunks.length === 1 ? chunks[0]! : Buffer.concat(chunks));
     });
-    request.once("error", () => reject(new ClientGone("the client left")));
-    request.once("close", () => reject(new ClientGone("the client left")));
+    // It stays: without a listener an error after the body would end the process.
+    request.once("error", onGone);
+    request.once("close", onGone);
   });
 }
 

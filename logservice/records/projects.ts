@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { projectIdOf } from "../../schema/project-id.ts";
 import type { Project, ProjectInput } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import { compiledQuery } from "./compiled.ts";
 import { changedAt, newId } from "./row.ts";
 import type { ProjectRow, Tables } from "./tables.ts";
 
@@ -54,10 +55,14 @@ export async function eventsPlaceOf(
   db: Db,
   key: ProjectKey,
 ): Promise<{ readonly key: string; readonly mode: ProjectMode }> {
-  const row = await ofKey(db, key).select(["events_key", "mode"]).executeTakeFirst();
+  const row = await placeRow(db, key.team_id, key.id);
   if (row === undefined) throw missing(key);
   return { key: row.events_key, mode: row.mode as ProjectMode };
 }
+
+const placeRow = compiledQuery((db, team_id: string, id: string) =>
+  ofKey(db, { team_id, id }).select(["events_key", "mode"]),
+);
 
 /** The days that the events of each project are kept, by the key of its events. */
 export function listRetentions(db: Db): Promise<Pick<ProjectRow, "events_key" | "retention">[]> {
