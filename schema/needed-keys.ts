@@ -45,10 +45,10 @@ function means({ path, member }: UnknownMember, name: string): boolean {
 const NAME_WORDS = /^(?:action|alias|called|handle|id|identifier|key|label|ref|slug|title|.*name.*)$/i;
 
 function neededOf(path: readonly string[], object: ObjectNode, schema: Schema): readonly string[] {
-  const byType = path[0] === "actions" ? ACTION_FIELDS : isOfNotification(path) ? MEMBERS : {};
+  const byType: Readonly<Record<string, { readonly needed: string }>> =
+    path[0] === "actions" ? ACTION_FIELDS : isOfNotification(path) ? MEMBERS : {};
   const type = memberOf(object, "type")?.value;
-  const own =
-    type?.type === "string" && Object.hasOwn(byType, type.value) ? byType[type.value as keyof typeof byType] : undefined;
+  const own = type?.type === "string" && Object.hasOwn(byType, type.value) ? byType[type.value] : undefined;
   return [...(schema.required ?? []), ...(own === undefined ? [] : [own.needed])];
 }
 
