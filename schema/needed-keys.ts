@@ -1,6 +1,7 @@
 import { coerce } from "./coerce.ts";
 import { type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
 import { memberSchema, type Schema } from "./keywords.ts";
+import { MEMBERS } from "./notification-members.ts";
 import { configActionNames } from "./placeholders.ts";
 
 /** The members that each type of action needs, and those that it may have beside. */
@@ -44,11 +45,14 @@ function means({ path, member }: UnknownMember, name: string): boolean {
 const NAME_WORDS = /^(?:action|alias|called|handle|id|identifier|key|label|ref|slug|title|.*name.*)$/i;
 
 function neededOf(path: readonly string[], object: ObjectNode, schema: Schema): readonly string[] {
-  const type = path[0] === "actions" ? memberOf(object, "type")?.value : undefined;
-  const own =
-    type?.type === "string" && Object.hasOwn(ACTION_FIELDS, type.value) ? ACTION_FIELDS[type.value] : undefined;
+  const byType: Readonly<Record<string, { readonly needed: string }>> =
+    path[0] === "actions" ? ACTION_FIELDS : isOfNotification(path) ? MEMBERS : {};
+  const type = memberOf(object, "type")?.value;
+  const own = type?.type === "string" && Object.hasOwn(byType, type.value) ? byType[type.value] : undefined;
   return [...(schema.required ?? []), ...(own === undefined ? [] : [own.needed])];
 }
+
+const isOfNotification = ([first, second]: readonly string[]) => first === "logs" && second === "notifications";
 
 function fits({ source, root, path, schema }: UnknownMember, name: string, value: Node): boolean {
   const wanted = memberSchema(schema, name);
@@ -76,5 +80,10 @@ const LOOKS: Readonly<Record<string, RegExp>> = {
   "actions/url": /^https?:/,
   "alerts/metric": /^\S+$/,
   "dns/name": /^(?!https?:)\S+\.\S+$/,
+  "logs/email_addresses": /@/,
+  "logs/sms_numbers": /^\+?[\d ().-]{6,}$/,
+  "logs/pagerduty_service_key": /^(\$\w+|[\da-z]{32})$/i,
+  "logs/slack_webhook_url": /^(\$|https?:)/,
+  "logs/webhook_url": /^(\$|https?:)/,
   "redirects/location": /^(\/|https?:)/,
 };

@@ -74,6 +74,7 @@ const DOORS: Record<string, readonly string[]> = {
     "index.ts",
     "cloudwatch/filter-patterns.ts",
     "cloudwatch/platform-line.ts",
+    "comments.ts",
     "edit.ts",
     "highlight.generated.ts",
     "levels.ts",
@@ -218,10 +219,15 @@ t.test("the editor's interface is imported by vscode-extension only, and the ser
         t.not(file, "vscode-extension/server-worker.ts", `a thread has no ${specifier}`);
       }
       if (folder === "vscode-extension" && specifier.startsWith("../")) {
-        const owner = specifier.endsWith("/node.ts") ? "server-worker" : "run-for-server";
+        const owner = specifier.endsWith("/node.ts")
+          ? "server-worker"
+          : specifier.endsWith("/query-file.ts")
+            ? "logs-command"
+            : "run-for-server";
         t.equal(file, `vscode-extension/${owner}.ts`, `${file} imports ${specifier}`);
-        // The code that the thread is asked to run, and how a program is run: nothing of the server itself.
-        t.match(specifier, /^\.\.\/language-server\/(node|node-program|host)\.ts$/);
+        // The code that the thread is asked to run, how a program is run, and the query of a file's text: nothing of the
+        // server itself.
+        t.match(specifier, /^\.\.\/language-server\/(node|node-program|host|service\/query-file)\.ts$/);
       }
     }
   }

@@ -1,4 +1,5 @@
 import * as vscode from "vscode";
+import { queryOfFile } from "../language-server/service/query-file.ts";
 import type { CommandArguments } from "./commands.ts";
 import { locateTool } from "./installation.ts";
 import { LOGS_SCHEME, type LogsDocuments, readLogsUri } from "./logs-document.ts";
@@ -121,13 +122,7 @@ const MAX_RECENT = 10;
 /** On one line: no text in quotes goes over a line end. */
 function queryOfEditor(): string | undefined {
   const document = vscode.window.activeTextEditor?.document;
-  const text =
-    document?.languageId === "toolquery"
-      ? document
-          .getText()
-          .trim()
-          .replace(/\s*\n\s*/g, " ")
-      : "";
+  const text = document?.languageId === "toolquery" ? queryOfFile(document.getText()) : "";
   return text === "" ? undefined : text;
 }
 

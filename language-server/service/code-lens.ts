@@ -3,6 +3,7 @@ import type { Span } from "../../grammar/problem.ts";
 import { compareRoutes, compileRoutes, parseRoute, type Route, sameShape } from "../../grammar/route/index.ts";
 import { memberOf, type Node } from "../../schema/json.ts";
 import type { SectionEntry, ToolDocument } from "./document.ts";
+import { queryOfFile } from "./query-file.ts";
 import { sampleOf } from "./routes.ts";
 import { SHOW_TRAFFIC } from "./show-traffic.ts";
 import {
@@ -27,7 +28,7 @@ export const CLIENT_COMMANDS = {
 
 /**
  * The lenses above lines. Commands: `start`, or `deploy` and `open`, and `logs` of a stage; `run` of a hook; `logs` of
- * a saved query. And the certain facts of a redirect or rewrite: which rules win over it, or that it is never reached.
+ * a saved query and of a query file. And the certain facts of a redirect or rewrite: which rules win over it, or that it is never reached.
  *
  * `seen` is the traffic of rules and stages: how often a rule was hit, and how a stage does. Such a lens shows the events, in the
  * web UI of the service or by `logs`.
@@ -66,6 +67,10 @@ export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] 
     }
     add(key.span, `Logs of ${key.value}`, logs, { stage: key.value, query: `stage = ${JSON.stringify(key.value)}` });
     addHooks(memberOf(value, "hooks")?.value, key.value);
+  }
+  if (document.kind === "query") {
+    const start = document.query.search(/\S/);
+    if (start >= 0) add({ start, end: start + 1 }, "Logs", logs, { query: queryOfFile(document.text) });
   }
   for (const { key } of document.queries()) add(key.span, "Logs", logs, { query: `@${key.value}` });
   // An empty command: a client shows the words and does nothing.

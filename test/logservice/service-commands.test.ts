@@ -4,7 +4,7 @@ import { generateKeyPairSync } from "node:crypto";
 import { chmodSync, existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, statSync } from "node:fs";
 import { mkdir, writeFile } from "node:fs/promises";
 import { request as httpsRequest } from "node:https";
-import { createServer as createNetServer } from "node:net";
+import { connect, createServer as createNetServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -96,6 +96,33 @@ t.test("the first team has the name that was given, typed, or that of nobody", a
   );
   t.match(await tool(init("wrong", "--team", "x".repeat(101)), { cwd: folder }), { stderr: /at most 100 characters/ });
   t.notOk(existsSync(join(folder, "wrong")), "and nothing is made");
+});
+
+t.test("a second signal ends the service at once, though a request is under way", async (t) => {
+  const folder = folderOf(t);
+  const token = await initIn(folder);
+  const { running, url } = await serveIn(t, folder);
+  const port = Number(new URL(url).port);
+  const socket = connect(port, "127.0.0.1").on("error", () => {});
+  t.teardown(() => void socket.destroy());
+  let answer = "";
+  socket.on("data", (chunk) => {
+    answer += chunk;
+  });
+  const head = ["POST /add_events HTTP/1.1", "Host: localhost", `Authorization: Bearer ${token}`];
+  socket.write([...head, "Content-Length: 100", "Expect: 100-continue", "\r\n"].join("\r\n"));
+  await until("the request, whose body does not come", () => answer.startsWith("HTTP/1.1 100 "));
+  running.kill("SIGTERM");
+  const refuses = () =>
+    new Promise<boolean>((resolve) => {
+      const other = connect(port, "127.0.0.1", () => {
+        other.destroy();
+        resolve(false);
+      }).on("error", () => resolve(true));
+    });
+  await until("the stop, which waits for the request", refuses);
+  running.kill("SIGTERM");
+  t.match(await running.ended, { code: 130, signal: null }, "a stop that is waited for ends with 0");
 });
 
 for (const umask of [0o000, 0o022]) {

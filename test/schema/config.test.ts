@@ -381,6 +381,18 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
     '"dns": { "b.example": [{ "name": "b.example", "type": "A", "value": ["192.0.2.1"] }] }',
   ],
   [
+    '"logs": { "notifications": { "a": { "type": "sms", "phones": ["+12125550123"] } } }',
+    '"logs": { "notifications": { "a": { "type": "sms", "sms_numbers": ["+12125550123"] } } }',
+  ],
+  [
+    '"logs": { "notifications": { "a": { "type": "webhook", "url": "$HOOK" } } }',
+    '"logs": { "notifications": { "a": { "type": "webhook", "webhook_url": "$HOOK" } } }',
+  ],
+  [
+    '"logs": { "notifications": { "a": { "type": "pagerduty", "routing": "$PAGERDUTY_KEY" } } }',
+    '"logs": { "notifications": { "a": { "type": "pagerduty", "pagerduty_service_key": "$PAGERDUTY_KEY" } } }',
+  ],
+  [
     '"redirects": { "/a": { "goto": "/b", "status": 301 } }',
     '"redirects": { "/a": { "location": "/b", "status": 301 } }',
   ],
@@ -548,6 +560,8 @@ t.test("no other setting is taken for one that is missing", (t) => {
     '{ "runtime": "nodejs" }',
     '{ "name": "app", "actions": [{ "name": "a", "type": "sms", "note": "call me" }] }',
     '{ "name": "app", "alerts": [{ "metric": "http.5xx", "statistic": "sum", "threshold": 1, "note": "night" }] }',
+    '{ "name": "app", "logs": { "notifications": { "a": { "type": "pagerduty", "note": "call me" } } } }',
+    '{ "name": "app", "logs": { "notifications": { "a": { "type": "sms", "note": "call me" } } } }',
     '{ "name": "app", "redirects": { "/a": { "note": "moved", "status": 301 } } }',
   ];
   for (const text of rows) {

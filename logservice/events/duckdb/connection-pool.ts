@@ -1,3 +1,4 @@
+import { setMaxListeners } from "node:events";
 import type { SqlValue } from "../../../grammar/query/sql/condition.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { TurnQueue } from "../../turns/turn-queue.ts";
@@ -145,6 +146,8 @@ export class ConnectionPool implements StatementRunner {
   runnerOf(asker: TurnTaker): StatementRunner {
     return {
       run: async (text, values, signal, take) => {
+        // A page reads its segments at once, each statement with a listener; Node warns of more than ten.
+        setMaxListeners(0, signal);
         await this.#turns.enter(asker, signal);
         try {
           await this.#run(text, values, signal, take);

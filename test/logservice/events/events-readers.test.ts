@@ -162,6 +162,26 @@ t.test("an engine that a question forestalls takes over no sooner than ten secon
   t.equal(counts.made, 3);
 });
 
+t.test("a question of many statements at once makes Node warn of nothing", async (t) => {
+  const { readers } = await opened(t, () => 1e9);
+  const warnings: string[] = [];
+  const onWarning = ({ message }: Error) => warnings.push(message);
+  process.on("warning", onWarning);
+  t.teardown(() => process.off("warning", onWarning));
+  const { signal } = new AbortController();
+  let sum = 0;
+  const statements = Array.from({ length: 40 }, (_, i) =>
+    readers.run(`select ${i}::double`, [], signal, ([numbers]) => {
+      sum += numbers![0] as number;
+    }),
+  );
+  await Promise.all(statements);
+  t.equal(sum, 780);
+  // Node warns a turn later.
+  await new Promise((resolve) => setImmediate(resolve));
+  t.same(warnings, []);
+});
+
 const HOSTILE = "/(a|b)[ab]{18}x0c/";
 
 /** The query and the stages of a text. */
