@@ -1,8 +1,9 @@
 // Makes the pictures of the web UI for the README from the real thing: npm run pictures:ui [-- explorer ...].
-// A service of its own holds the same events each time, counted back from now; each scene is taken in light or in dark.
+// A service of its own holds the same events each time, counted back from now, and what `tool start` sends of the example that
+// `npm start` runs; each scene is taken in light or in dark.
 import { mkdirSync, statSync } from "node:fs";
 import { join } from "node:path";
-import { root } from "../support/cli.ts";
+import { listening, root, spawnTool } from "../support/cli.ts";
 import { type ChromiumPage, startChromium } from "../support/ui/chromium.ts";
 import { dayOfShop } from "../support/ui/day-of-shop.ts";
 import type { Window } from "../support/ui/window.ts";
@@ -18,8 +19,20 @@ interface Scene {
 }
 
 const P = `/t/${TEAM}/p/shop`;
+/** The project of the example of `npm start`. */
+const ORDERS = `/t/${TEAM}/p/orders`;
 
 const SCENES: readonly Scene[] = [
+  {
+    name: "start",
+    colours: ["light"],
+    path: `${ORDERS}/events?last=15m`,
+    height: 560,
+    async show(window) {
+      await window.shows("GET /api/orders/42");
+      await window.until("every facet", async () => !(await window.text(".facets")).includes("…\n"));
+    },
+  },
   {
     name: "explorer",
     colours: ["light", "dark"],
@@ -52,6 +65,37 @@ const SCENES: readonly Scene[] = [
   },
 ];
 
+/** A person who tries the example of `npm start`, as its README says. */
+const TRIED: readonly (readonly [path: string, init?: RequestInit])[] = [
+  ["/"],
+  ["/assets/style.css"],
+  ["/orders/44"],
+  ["/api/orders"],
+  ["/api/orders", { method: "POST", body: '{"customer":"Ada","items":["lamp"]}' }],
+  ["/docs/start"],
+  ["/order/45"],
+  ["/slow?ms=600"],
+  ["/api/orders/99"],
+  ["/nothing"],
+  ["/api/orders/42?fail=1"],
+  ["/api/orders/42"],
+];
+
+/** Runs the example as `npm start` does, tries it, and ends it once its entries are kept. */
+async function tryExample(t: typeof owner, window: Window, url: string): Promise<void> {
+  await window.call("add_project", { project: { id: "orders", name: "orders" } });
+  const { id: token } = await window.call<{ id: string }>("add_token", {
+    token: { description: "start", scopes: ["events:write"] },
+  });
+  const words = ["-C", join(root, "examples/node-server"), "start", "--no-env", "--address", "127.0.0.1:0"];
+  const app = spawnTool([...words, "--logs-url", url], { env: { TOOL_LOGS_TOKEN: token, TOOL_LOGS_URL: url } });
+  t.teardown(() => app.kill("SIGKILL"));
+  const address = await listening(app);
+  for (const [path, init] of TRIED) await fetch(new URL(path, address), { redirect: "manual", ...init });
+  app.kill("SIGTERM");
+  await app.ended;
+}
+
 /** Narrow enough that texts are read in a README, where a picture is made smaller. */
 const WIDTH = 1120;
 
@@ -66,6 +110,7 @@ try {
   const world = await startWorld(owner, browser);
   const window = await firstOwner(world);
   await dayOfShop(window);
+  await tryExample(owner, window, world.service.url);
   const folder = join(root, "logservice/ui/images");
   mkdirSync(folder, { recursive: true });
   const named = process.argv.slice(2);
