@@ -6,6 +6,7 @@ import {
   agoText,
   counted,
   developmentTraffic,
+  logFactsOf,
   queryOfLoops,
   RULES_QUERY,
   type RuleTraffic,
@@ -14,7 +15,7 @@ import {
   trafficIn,
 } from "../language-server/service/traffic.ts";
 import { type TrafficQuestion, trafficQuestionOf } from "../language-server/service/traffic-question.ts";
-import type { Directory } from "../schema/index.ts";
+import type { Directory, LogFacts } from "../schema/index.ts";
 import { memberOf, type Node, type StringNode } from "../schema/json.ts";
 import { rpcClient } from "../schema/rpc-client.ts";
 import type { Context } from "./context.ts";
@@ -82,6 +83,8 @@ interface WarningsRequest {
   readonly root: Node | undefined;
   readonly directory: Directory | undefined;
   readonly days: number;
+  /** The warnings of queries by the fields that a log service has; nobody asks for those of other logs. */
+  readonly ofFields?: (log: LogFacts) => readonly Problem[];
 }
 
 /** How much of the end of a development log is read. */
@@ -89,15 +92,18 @@ const MAX_LOG_BYTES = 64 * 1024 * 1024;
 
 /**
  * Warnings about the redirects and rewrites of a tool.json by their traffic: those that no request hit, and those that were hit
- * and can never be reached now. If the traffic is not known, says so on stderr and warns of nothing.
+ * and can never be reached now; and about its queries by the fields of the log service. If the traffic is not known, says so on
+ * stderr and warns of nothing.
  */
 export async function trafficWarnings(
   context: Context,
-  { root, directory, days }: WarningsRequest,
+  { root, directory, days, ofFields }: WarningsRequest,
 ): Promise<readonly Problem[]> {
   const keys = ruleKeys(root);
-  if (keys.length === 0) return [];
   const question = trafficQuestionOf(root);
+  // The fields of a development log are known without being asked for.
+  const asksFields = ofFields !== undefined && question !== undefined && hasQueries(root);
+  if (keys.length === 0 && !asksFields) return [];
   if (question === undefined) {
     const text = directory?.readEnd?.(".tool/development.ndjson", MAX_LOG_BYTES);
     if (text === undefined) {
@@ -121,12 +127,20 @@ export async function trafficWarnings(
     );
     return [];
   }
+  const log = asksFields ? logFactsOf(traffic) : undefined;
+  const ofQueries = log === undefined ? [] : ofFields!(log);
+  if (keys.length === 0) return ofQueries;
   const reason = reasonOfNoWarnings(traffic, question.project);
   if (reason !== undefined) {
     await context.say(`the traffic is not known: ${reason}`);
-    return [];
+    return ofQueries;
   }
-  return warnings(keys, traffic, context.io.nowMs(), `in ${counted(traffic.days, "day")}`);
+  return [...warnings(keys, traffic, context.io.nowMs(), `in ${counted(traffic.days, "day")}`), ...ofQueries];
+}
+
+function hasQueries(root: Node | undefined): boolean {
+  const logs = memberOf(root, "logs")?.value;
+  return ["queries", "alerts"].some((section) => memberOf(logs, section) !== undefined);
 }
 
 /** Why nothing can be said of rules that were not hit; undefined if it can. */

@@ -23,6 +23,7 @@ import {
   developmentLogOf,
   fixAll,
   isLogPart,
+  type LogFacts,
   maskProblems,
   maskSecrets,
   migrateConfig,
@@ -125,11 +126,11 @@ export async function validate(context: Context, options: Options<"validate">): 
     }
   }
   // Traffic is no mistake of the file: it fails nothing.
-  const fails = ({ code, severity }: Problem) => severity === "error" || (options.strict && !TRAFFIC_CODES.has(code));
-  return reports.some(({ problems }) => problems.some(fails)) ? EXIT.failed : EXIT.ok;
+  const fails = ({ problems, ofTraffic }: Report) =>
+    problems.some((problem) => problem.severity === "error" || (options.strict && !ofTraffic?.has(problem)));
+  return reports.some(fails) ? EXIT.failed : EXIT.ok;
 }
 
-const TRAFFIC_CODES: ReadonlySet<string> = new Set(["config/loop-hit", "config/no-hit", "config/shadowed-hit"]);
 const MAX_TRAFFIC_DAYS = 365;
 
 /** The days of `--traffic`; undefined without it. */
@@ -144,18 +145,27 @@ function trafficDays(context: Context, written: string | undefined): number | un
   );
 }
 
-/** The reports with what the log knows of the rules of each tool.json. */
+/** The reports with what the log knows of the rules of each tool.json, and of the fields in its queries. */
 async function withTraffic(context: Context, reports: readonly Report[], days: number): Promise<readonly Report[]> {
   const { trafficWarnings } = await import("../rule-traffic.ts");
   const all: Report[] = [];
   for (const report of reports) {
     const { path, text, problems } = report;
-    const isConfig = path !== undefined && basename(path) === CONFIG_FILE && report.configName === undefined;
-    const { root } = parseJson(isConfig ? text : "");
-    const ofTraffic = isConfig
-      ? await trafficWarnings(context, { root, directory: diskDirectory(dirname(path)), days })
-      : [];
-    all.push({ ...report, problems: [...problems, ...ofTraffic].sort((a, b) => a.span.start - b.span.start) });
+    if (path === undefined || basename(path) !== CONFIG_FILE || report.configName !== undefined) {
+      all.push(report);
+      continue;
+    }
+    const directory = diskDirectory(dirname(path));
+    const isNew = ({ code, span }: Problem) =>
+      !problems.some((problem) => problem.code === code && problem.span.start === span.start);
+    const ofFields = (log: LogFacts) =>
+      maskProblems(text, checkConfig(text, { directory, log }).problems).filter(
+        (problem) => problem.code === "query/other-type" && problem.elsewhere === undefined && isNew(problem),
+      );
+    const { root } = parseJson(text);
+    const ofTraffic = await trafficWarnings(context, { root, directory, days, ofFields });
+    const sorted = [...problems, ...ofTraffic].sort((a, b) => a.span.start - b.span.start);
+    all.push({ ...report, problems: sorted, ofTraffic: new Set(ofTraffic) });
   }
   return all;
 }
@@ -181,6 +191,8 @@ interface Report extends CheckedFile {
   readonly name: string;
   /** For an error page: the name of its tool.json. */
   readonly configName?: string;
+  /** Those of its problems that are known by the traffic alone. */
+  readonly ofTraffic?: ReadonlySet<Problem>;
 }
 
 /** The kind of document that a format puts on stdout. */

@@ -32,8 +32,9 @@ const ANSWER_MS = 180_000;
 
 /**
  * Answers `POST /integrations/cloudwatch`, to which Firehose sends what subscriptions of CloudWatch Logs deliver. The project is
- * that of `?project=` or of the stream's attribute `project`. All records are read before the first event is stored: a request
- * with one that cannot be read is refused whole. It is stored in parts; if it is sent again, those that are there count once.
+ * that of `?project=` or of the stream's attribute `project` or `project_id`. All records are read before the first event is
+ * stored: a request with one that cannot be read is refused whole. It is stored in parts; if it is sent again, those that are
+ * there count once.
  */
 export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer {
   const bodies = new RequestBodies({
@@ -114,7 +115,10 @@ function digestOf(events: readonly CloudWatchEvent[]): string {
 
 function projectOf(request: IncomingMessage): string {
   const { searchParams } = new URL(request.url!, "http://localhost");
-  const named = searchParams.get("project") ?? commonAttribute(attributesOf(request), "project");
+  const attributes = attributesOf(request);
+  // The second is that of the public forwarder, whose endpoint has no query.
+  const named =
+    searchParams.get("project") ?? commonAttribute(attributes, "project") ?? commonAttribute(attributes, "project_id");
   if (named) return named;
   throw new RpcError(
     "invalid",

@@ -311,7 +311,7 @@ async function startService(t: Test, rules: number, days = 40) {
     });
     const answer =
       request.url === "/get_discovered_fields"
-        ? { fields: [{ name: "status", type: "number", count: 9, percent: 1 }], stats: {} }
+        ? { fields: [{ name: "state", type: "number", count: 9, percent: 1 }], stats: {} }
         : query === RULES_QUERY
           ? table(
               "time,rule.kind,rule.pattern,hits,loops,last",
@@ -375,6 +375,22 @@ t.test("the command asks the service of a file, by a credential of its very orig
     ["config/no-hit", 16, "no request hit this rule in 30 days: remove it if nobody needs it any more"],
   ]);
   t.strictSame(questions.splice(0).sort(), all);
+
+  // A query that the service's fields exclude is marked, without any rule, too, and fails nothing.
+  const alerts = { errors: { query: 'state = "5OO"', operator: ">", threshold: 1, notify: "ops" } };
+  const notifications = { ops: { type: "email", email_addresses: ["ops@example.com"] } };
+  for (const more of [{ redirects }, {}]) {
+    const logs = { service: url, queries: { slow: "status = 200" }, alerts, notifications };
+    const folder = t.testdir({ "tool.json": JSON.stringify({ name: "shop", ...more, logs }) });
+    const words = ["validate", "--strict", "--ignore", "config/logs-service", "--traffic", "30d", "--format", "json"];
+    const typed = await tool(words, { cwd: folder, env });
+    const marked = (JSON.parse(typed.stdout) as { problems: typeof problems }).problems;
+    t.strictSame(
+      marked.filter(({ code }) => !/hit$/.test(code)).map(({ code, message }) => `${code} ${message}`),
+      ['query/other-type state is a number in all of 9 events; "5OO" is a text: did you mean 500?'],
+    );
+    t.strictSame([typed.code, questions.splice(0).length], [0, 3]);
+  }
 
   const unknown = await tool(["validate", "--traffic", "30d"], { cwd });
   t.match(unknown.stderr, /^the traffic is not known: the log service needs a token\n {2}sign in: tool team login/);

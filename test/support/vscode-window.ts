@@ -1,6 +1,6 @@
 // A window of VS Code in Chromium, driven by keys and read from what it shows. Scope: a single editor group.
 import { readFileSync } from "node:fs";
-import { join } from "node:path";
+import { basename, dirname, join } from "node:path";
 import { type Browser, chromium, type Locator, type Page } from "playwright-core";
 import type { CodeServer } from "./code-server.ts";
 import { HANG_MS } from "./hang.ts";
@@ -69,17 +69,20 @@ export class VscodeWindow {
 
   /** Opens a file of the folder, once its text is shown. */
   async openFile(name: string): Promise<void> {
-    await this.pick("Control+P", name, name.split("/").at(-1)!);
-    await this.page.locator(".tab.active", { hasText: name.split("/").at(-1)! }).waitFor();
+    await this.pick("Control+P", name, basename(name), dirname(name));
+    await this.page.locator(".tab.active", { hasText: basename(name) }).waitFor();
     await this.editor.locator(".view-line").first().waitFor();
     this.file = name;
   }
 
-  private async pick(key: string, text: string, row: string) {
+  /** `folder` is beside the row, unless it is the one that is open: rows of before the text was written may have the same label. */
+  private async pick(key: string, text: string, row: string, folder = ".") {
     await this.page.keyboard.press(key);
     await this.quickInput.locator("input").first().waitFor();
     await this.quickInput.locator("input").first().fill(text);
-    const label = this.page.locator(".quick-input-list .monaco-list-row .label-name").getByText(row, { exact: true });
+    const rows = this.page.locator(".quick-input-list .monaco-list-row");
+    const likely = folder === "." ? rows : rows.filter({ hasText: folder });
+    const label = likely.locator(".label-name").getByText(row, { exact: true });
     await label.first().click();
     // The command may ask for more, in a list of its own.
     await label.first().waitFor({ state: "hidden" });

@@ -1,7 +1,10 @@
-// `tool alerts test`: the tests beside alerts, and replays over files.
+// `tool alerts test`: the tests beside alerts, and replays over files, a log service and CloudWatch.
 import { join } from "node:path";
 import t from "tap";
+import { startAws } from "../../support/aws/index.ts";
 import { tool } from "../../support/cli.ts";
+import { startTestService } from "../../support/service.ts";
+import { signedIn } from "../../support/signed-in.ts";
 
 const entry = (time: string, path: string, status = 500) =>
   JSON.stringify({
@@ -81,6 +84,66 @@ t.test("a replay over a file", async (t) => {
   ]);
   const json = await tool(["alerts", "test", "calm", "--file", "spike.ndjson", "--format", "json"], { cwd });
   t.same(JSON.parse(json.stdout), { alerts: [{ name: "calm", episodes: [], intervals: 5, missing_bytes: 0 }] });
+});
+
+const MINUTE_MS = 60_000;
+const DAY_MS = 24 * 60 * MINUTE_MS;
+
+t.test("a replay over seven days of the service, and of CloudWatch, as preview_alert says", async (t) => {
+  const [service, aws] = [await startTestService(t), await startAws(t)];
+  const { url, host } = { ...service.running, host: new URL(service.running.url).host };
+  await service.call("add_project", { project: { id: "app", name: "app" } });
+  const startMs = Math.floor(Date.now() / (5 * MINUTE_MS)) * 5 * MINUTE_MS;
+  // Failures of two intervals, and of one before the seven days.
+  const failures = [8, 5, 2].flatMap((days) => [1, 2].map((minute) => startMs - days * DAY_MS + minute * MINUTE_MS));
+  const entries = failures.map((ms, at) => {
+    const timestamp = new Date(ms).toISOString();
+    return { timestamp, level: "error", message: "response", fields: { path: `/${at % 2}`, status: 500 } };
+  });
+  await service.call("add_events", { project_id: "app", events: entries.map((one, at) => ({ id: `${at}`, ...one })) });
+  const lines = entries.map((one) => ({ timestamp: Date.parse(one.timestamp), message: JSON.stringify(one) }));
+  aws.state.service("logs").append("/aws/lambda/app", "2026/01/15/[1]aaaa", lines);
+
+  const { interval: _, ...errors } = ERRORS;
+  const cwd = t.testdir(project({ errors }, { service: url }));
+  const env = { ...aws.env, ...(await signedIn(t, service)) };
+  const replay = async (...argv: string[]) => {
+    const ran = await tool(["alerts", "test", "--since", "7d", ...argv], { cwd, env });
+    t.equal(ran.code, 0, ran.stderr);
+    return ran;
+  };
+  const text = await replay();
+  const whole = (ms: number) => new Date(ms).toISOString().replace(".000Z", "Z");
+  const ends = [5, 2].map((days) => startMs - days * DAY_MS + 5 * MINUTE_MS);
+  const [head, ...times] = text.stdout.trimEnd().split("\n");
+  t.match(head, /^errors: triggered 2 times in 201[45] intervals of 5m$/);
+  t.same(
+    times,
+    ends.map((ms) => `  triggered ${whole(ms)}, resolved ${whole(ms + 5 * MINUTE_MS)} (5m), by 2`),
+  );
+
+  const range = { start: new Date(startMs - 7 * DAY_MS).toISOString(), stop: new Date(startMs).toISOString() };
+  const rule = {
+    project_id: "app",
+    query: errors.query,
+    operator: ">",
+    threshold: 1,
+    interval: 5,
+    notification_id: "none",
+  };
+  const preview = await service.call("preview_alert", {
+    ...range,
+    alert: { ...rule, name: "errors", severity: "error" },
+  });
+  t.equal(preview.status, 200, preview.text);
+  for (const [flags, place] of [
+    [[], host],
+    [["--cloud"], "eu-west-1"],
+  ] as const) {
+    const { stdout, stderr } = await replay("--format", "json", ...flags);
+    t.same(JSON.parse(stdout).alerts[0].episodes, preview.json.episodes, place);
+    t.match(stderr, `reading the log of app in ${place}`);
+  }
 });
 
 t.test("what cannot be tested says what to do", async (t) => {

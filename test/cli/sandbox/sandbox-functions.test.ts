@@ -213,9 +213,9 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
       if (length === undefined) return req.end(body);
       req.write(body, () => isCut && req.destroy());
     });
-    const found = [];
-    for (const row of event.rows) found.push(await ask(row));
-    return found;`;
+    const answers = [];
+    for (const row of event.rows) answers.push(await ask(row));
+    return answers;`;
   const target = functionOf(t, handler, {
     onCall: async (_, payload) => ({ status: 200, body: JSON.parse(String(payload)) }),
   });
@@ -260,6 +260,75 @@ t.test("output is whole lines, and the last one is kept without an end", async (
     return written.length >= 4 ? written : undefined;
   });
   t.same(lines.sort(), ["an error", "and an error without an end", "half of a line, its other half", "the last line"]);
+});
+
+/** A runtime that asks each of the rows at its start, and registers once more during an event. It makes a file when it is told to end. */
+const withExtension = (rows: readonly ExtensionRow[], warning: string) => `
+  const { request } = require("node:http");
+  const ask = (path, method = "POST", headers = {}, body = "{}") => new Promise((resolve) => {
+    const req = request("http://" + process.env.AWS_LAMBDA_RUNTIME_API + path, { method, headers }, (res) => {
+      let text = "";
+      res.on("data", (part) => (text += part));
+      res.on("end", () => resolve({ status: res.statusCode, headers: res.headers, json: text && JSON.parse(text) }));
+    });
+    req.end(method === "GET" ? undefined : body);
+  });
+  const extension = "/2020-01-01/extension/";
+  const said = ({ status, json }) => [status, json.errorType ?? json.functionName];
+  process.on("SIGTERM", () => {
+    require("node:fs").writeFileSync(${JSON.stringify(warning)}, "");
+    process.kill(process.pid, "SIGKILL");
+  });
+  (async () => {
+    const answers = [];
+    for (const row of ${JSON.stringify(rows)}) {
+      answers.push(said(await ask(extension + row.path, row.method, row.headers, row.body)));
+    }
+    for (;;) {
+      const event = await ask("/2018-06-01/runtime/invocation/next", "GET");
+      const late = said(await ask(extension + "register", "POST", { "Lambda-Extension-Name": "late" }));
+      const id = event.headers["lambda-runtime-aws-request-id"];
+      const answer = JSON.stringify({ answers, late });
+      await ask("/2018-06-01/runtime/invocation/" + id + "/response", "POST", {}, answer);
+    }
+  })();`;
+
+interface ExtensionRow {
+  readonly path: string;
+  readonly method?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly body?: string;
+}
+
+t.test("SIGTERM comes only where an extension is registered", async (t) => {
+  const named = { "Lambda-Extension-Name": "tool" };
+  const rows: readonly (readonly [row: ExtensionRow, expected: readonly [status: number, said: string]])[] = [
+    [{ path: "register" }, [400, "Extension.InvalidExtensionName"]],
+    [{ path: "register", headers: named, body: '{"events":["SHUTDOWN"]}' }, [400, "Extension.InvalidEventType"]],
+    [{ path: "event/next", method: "GET" }, [403, "Extension.InvalidExtensionIdentifier"]],
+    [{ path: "register", headers: named, body: '{"events":[]}' }, [200, "app"]],
+    [{ path: "register", headers: named }, [403, "Extension.AlreadyRegistered"]],
+    [{ path: "other" }, [404, "NotFound"]],
+  ];
+  for (const [requests, late, isWarned] of [
+    [rows, "Extension.AlreadyRegistered", true],
+    [[], "Extension.RegistrationClosed", false],
+  ] as const) {
+    const [script, warning] = ["index.js", "warning"].map((name) => join(newFolder(), name)) as [string, string];
+    const code = withExtension(
+      requests.map(([row]) => row),
+      warning,
+    );
+    writeFileSync(script, code);
+    const target = functionOf(t, "", { command: [process.execPath, script] });
+    const answer = answerOf(await target.invoke({}));
+    t.same(answer, { answers: requests.map(([, expected]) => expected), late: [403, late] });
+    await target.idle();
+    const pid = target.pid!;
+    await target.shutDown();
+    await until("its end", () => !existsSync(`/proc/${pid}/environ`));
+    t.equal(existsSync(warning), isWarned, isWarned ? "it may say its last words" : "killed without a word");
+  }
 });
 
 t.test("an idle environment is taken down, and the next request starts another", async (t) => {

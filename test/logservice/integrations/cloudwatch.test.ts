@@ -208,6 +208,17 @@ t.test("the project of the stream's attributes, and a request in gzip", async (t
     (await stored(service)).map(({ message }) => message),
     ["one"],
   );
+  // The stream of the public forwarder, logs-cloudwatch: its template names the project so, and compresses no request.
+  const forwarder = { commonAttributes: { project_id: "shop", aws_region: "us-west-2" } };
+  const forwarded = await deliver(service, requestOf([packed(eventsOf("one", "two"))], "r-2"), {
+    path: "/integrations/cloudwatch",
+    headers: { "x-amz-firehose-common-attributes": JSON.stringify(forwarder) },
+  });
+  t.equal(forwarded.status, 200, forwarded.text);
+  t.same(
+    (await stored(service)).map(({ message }) => message),
+    ["one", "two"],
+  );
   const broken = { "x-amz-firehose-common-attributes": "{" };
   const refused = await deliver(service, requestOf([]), { path: "/integrations/cloudwatch", headers: broken });
   t.equal(refused.status, 400);
