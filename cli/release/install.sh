@@ -156,7 +156,9 @@ install_tool() {
   read_release
   read_statement
   if is_installed; then
+    target=$library/$own_folder
     make_link "$to_library/$own_folder/bin/tool" "$command"
+    link_share
     say "tool $named is installed already: $command"
   else
     download_archive
@@ -301,6 +303,10 @@ take_lock() {
   in_use=$(readlink "$command" 2>/dev/null)
   for left in "$library"/.new.*; do
     case $in_use in *"/${left##*/}/"*) ;; *) rm -rf "$left" ;; esac
+  done
+  # And links that they had not renamed.
+  for left in "$command".new.* "$prefix"/share/*/*/*tool*.new.*; do
+    if is_ours "$left"; then rm -f "$left"; fi
   done
 }
 
@@ -741,8 +747,13 @@ switch() {
   list_share | while IFS=$tab read -r place source; do make_folder "${place%/*}"; done
   write_receipt
   make_link "$to_library/$own_folder/bin/tool" "$command"
+  link_share
+}
+
+# Links the man page and the completions of $target, where their folders are.
+link_share() {
   list_share | while IFS=$tab read -r place source; do
-    make_link "$target/$source" "$place"
+    [ ! -d "${place%/*}" ] || make_link "$target/$source" "$place"
   done
 }
 

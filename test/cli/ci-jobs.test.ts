@@ -1,14 +1,27 @@
 // The definitions for CI of others: each step is run as its host runs it, with the real command on the path.
-import { spawn } from "node:child_process";
+import { spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync } from "node:crypto";
-import { chmodSync, mkdirSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import {
+  accessSync,
+  chmodSync,
+  constants,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { join } from "node:path";
 import { text } from "node:stream/consumers";
 import t from "tap";
 import { parse, parseAllDocuments } from "yaml";
 import { checkableFiles } from "../../cli/project/checkable-files.ts";
 import { fillInstaller } from "../../cli/release/installer.ts";
+import { readReleaseOptions } from "../../cli/release/options.ts";
 import { pinnedKeyOf } from "../../cli/release/statement.ts";
+import { KINDS, SYSTEMS } from "../../cli/release/systems.ts";
 import { cleanEnv, cliPath, root } from "../support/cli.ts";
 import { CERTIFICATE, releaseOf, startReleaseHost } from "../support/release-host.ts";
 
@@ -60,18 +73,21 @@ interface Workflow {
   readonly inputs: Readonly<Record<string, string>>;
 }
 
+/** Puts the values of contexts into the templates of a definition. */
+const filler = (name: string, values: ReadonlyMap<string, string>) => (template: string) =>
+  template.replace(/\$\{\{ ([\w.| -]+) \}\}/g, (_, either: string) => {
+    const names = either.split(" || ");
+    const wrong = names.find((one) => !values.has(one));
+    if (wrong !== undefined) throw new Error(`${name} reads ${wrong}, which nothing sets`);
+    return names.map((one) => values.get(one)!).find((value) => value !== "") ?? "";
+  });
+
 /** Runs the steps of a composite action as GitHub's runner does, but for those that use actions of others. */
 async function runAction(name: string, { cwd, env, contexts = {}, inputs }: Workflow) {
   const actionPath = join(root, ".github/actions", name);
   const action: Action = parse(readFileSync(join(actionPath, "action.yml"), "utf8"));
   const values = new Map(Object.entries(contexts));
-  const fill = (template: string): string =>
-    template.replace(/\$\{\{ ([\w.| -]+) \}\}/g, (_, either: string) => {
-      const names = either.split(" || ");
-      const wrong = names.find((one) => !values.has(one));
-      if (wrong !== undefined) throw new Error(`${name} reads ${wrong}, which nothing sets`);
-      return names.map((one) => values.get(one)!).find((value) => value !== "") ?? "";
-    });
+  const fill = filler(name, values);
   for (const [input, { default: usual }] of Object.entries(action.inputs)) {
     values.set(`inputs.${input}`, inputs[input] ?? fill(usual));
   }
@@ -307,4 +323,120 @@ t.test("the hooks of pre-commit take the files that a folder's check takes, but 
     t.equal(code, 1, id);
     t.match(stdout, /^-x\.tool\.json:1:11: error: /, id);
   }
+});
+
+interface Job {
+  readonly steps: readonly (Step & { readonly name?: string })[];
+  readonly "timeout-minutes": number;
+}
+
+const workflow = (
+  name: string,
+): { readonly on: object; readonly permissions: object; readonly jobs: Record<string, Job> } =>
+  parse(readFileSync(join(root, ".github/workflows", name), "utf8"));
+
+t.test("the workflow of CI runs what is here, by the oldest Node that is supported", (t) => {
+  const { steps } = workflow("ci.yml").jobs.run!;
+  const [node] = steps.flatMap((step) => (step.uses?.startsWith("actions/setup-node@") ? [step.with] : []));
+  const { engines } = JSON.parse(readFileSync(join(root, "package.json"), "utf8"));
+  t.match(engines.node, `>=${node!["node-version"]}.`);
+  t.same(
+    steps.flatMap(({ run }) => run ?? []),
+    [".ci/run"],
+  );
+  t.equal(spawnSync("bash", ["-n", ".ci/run"], { cwd: root }).status, 0);
+  accessSync(join(root, ".ci/run"), constants.X_OK);
+  t.end();
+});
+
+/** A program that keeps its words, a line each, and does something else. */
+function recordingProgram(folder: string, name: string, also = ":"): void {
+  const script = `#!/bin/sh\nprintf '%s\\n' "$@" >"$RECORDS/${name}"\n${also}\n`;
+  writeFileSync(join(folder, "bin", name), script, { mode: 0o755 });
+}
+
+t.test("the workflow that releases makes a release of its tag, and publishes each file of it", async (t) => {
+  const { on, permissions, jobs } = workflow("release.yml");
+  t.match(on, { push: { tags: ["v*"] } });
+  t.match(permissions, { contents: "write", "id-token": "write", attestations: "write" });
+  const { privateKey } = generateKeyPairSync("ed25519");
+  const next = generateKeyPairSync("ed25519").publicKey;
+  const pem = String(privateKey.export({ type: "pkcs8", format: "pem" }));
+  for (const nextPem of ["", String(next.export({ type: "spki", format: "pem" }))]) {
+    const cwd = t.testdir({ bin: {}, records: {}, temp: {} });
+    const made = join(cwd, "temp/release/v1.2.3");
+    recordingProgram(
+      cwd,
+      "npm",
+      `cp -p "$RUNNER_TEMP"/*.pem "$RECORDS"; mkdir -p '${made}'; touch '${made}/a' '${made}/b'`,
+    );
+    recordingProgram(cwd, "gh");
+    const env = {
+      ...{
+        PATH: `${join(cwd, "bin")}:${process.env.PATH}`,
+        RECORDS: join(cwd, "records"),
+        RUNNER_TEMP: join(cwd, "temp"),
+      },
+      ...{ GITHUB_REF_NAME: "v1.2.3", GITHUB_API_URL: "https://api.host.example", GITHUB_REPOSITORY: "acme/tool" },
+    };
+    const contexts = {
+      ...{ "secrets.TOOL_RELEASE_KEY": pem.trimEnd(), "vars.TOOL_NEXT_KEY": nextPem.trimEnd() },
+      ...{ "github.token": "ghs_abc", "runner.temp": env.RUNNER_TEMP },
+    };
+    const fill = filler("release.yml", new Map(Object.entries(contexts)));
+    let attested = "";
+    for (const { uses = "", run, shell, env: own = {}, with: given = {} } of jobs.release!.steps) {
+      if (uses.startsWith("actions/attest-build-provenance@")) {
+        t.notOk(existsSync(join(cwd, "temp/key.pem")), "the key is gone before programs of others run");
+        attested = fill(given["subject-path"]!);
+      }
+      if (run === undefined) continue;
+      t.equal(shell, "bash");
+      const filled = Object.entries(own).map(([variable, template]) => [variable, fill(template)]);
+      const { code, stderr } = await bash(run, cwd, { ...env, ...Object.fromEntries(filled) });
+      t.same([code, stderr], [0, ""]);
+    }
+    const words = (program: string) =>
+      readFileSync(join(cwd, "records", program), "utf8")
+        .trimEnd()
+        .split("\n");
+    const [script, name, separator, ...argv] = words("npm");
+    t.same([script, name, separator], ["run", "release", "--"]);
+    // The keys as they were while it ran.
+    const options = readReleaseOptions(
+      argv.map((word) => word.replace(env.RUNNER_TEMP, env.RECORDS)),
+      cwd,
+    );
+    t.match(options, { version: "1.2.3", origin: "https://api.host.example/repos/acme/tool", withXz: true });
+    t.match(options, { systems: SYSTEMS, kinds: KINDS, editions: [{ edition: "pro", account: undefined }] });
+    t.same(options.pins, [pinnedKeyOf(privateKey), ...(nextPem === "" ? [] : [pinnedKeyOf(next)])]);
+    t.equal(statSync(join(cwd, "records/key.pem")).mode & 0o777, 0o600, "for nobody else to read");
+    const files = ["a", "b"].map((file) => join(options.folder.replace(env.RECORDS, env.RUNNER_TEMP), file));
+    t.same(words("gh"), ["release", "create", "v1.2.3", "--verify-tag", "--generate-notes", ...files]);
+    const { stdout } = await bash(`printf '%s\n' ${attested}`, cwd, env);
+    t.same(stdout.trimEnd().split("\n"), files, "what is attested");
+  }
+});
+
+t.test("the jobs of the README name what there is", (t) => {
+  const [, section = ""] = /^### In CI\n([\s\S]*?)^### /m.exec(readFileSync(join(root, "README.md"), "utf8")) ?? [];
+  const [github, gitlab, preCommit] = [...section.matchAll(/```yaml\n([\s\S]*?)```/g)].map(([, text]) => parse(text!));
+  const definition = (path: string) => readFileSync(join(root, path), "utf8");
+  const unknown = (given: object, inputs: object) => Object.keys(given).filter((name) => !(name in inputs));
+  const own: Step[] = github.jobs.validate.steps.filter(({ uses }: Step) => uses?.startsWith("OWNER/tool/"));
+  for (const { uses, with: given = {} } of own) {
+    const path = uses!.replace(/^OWNER\/tool\/(.*)@.*$/, "$1/action.yml");
+    t.same(unknown(given, parse(definition(path)).inputs), [], path);
+  }
+  t.equal(own.length, 2, "it is installed, and validates");
+  const [{ remote, inputs }] = gitlab.include;
+  const [header] = parseAllDocuments(definition(/\.gitlab\/.*/.exec(remote)![0]));
+  t.same(unknown(inputs, header!.toJS().spec.inputs), []);
+  const hooks: { id: string }[] = parse(definition(".pre-commit-hooks.yaml"));
+  for (const { id } of preCommit.repos[0].hooks)
+    t.ok(
+      hooks.some((hook) => hook.id === id),
+      id,
+    );
+  t.end();
 });

@@ -2,6 +2,7 @@
 import { spawn, spawnSync } from "node:child_process";
 import { generateKeyPairSync, randomBytes } from "node:crypto";
 import {
+  cpSync,
   existsSync,
   lstatSync,
   mkdirSync,
@@ -18,6 +19,7 @@ import t from "tap";
 import { fillInstaller } from "../../../cli/release/installer.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { root } from "../../support/cli.ts";
+import { startConnectProxy } from "../../support/connect-proxy.ts";
 import { answering, breaking, gitHostFaults, withoutEnd } from "../../support/git-host-faults.ts";
 import { hostileArchives } from "../../support/hostile-archives.ts";
 import { randomOf } from "../../support/random.ts";
@@ -165,10 +167,18 @@ const NEEDED =
   `awk cat cp cut dirname find grep ldd ln mkdir mktemp mv ps readlink rm rmdir sed sha256sum sh sort tail tar tr
   head sleep uname wc xargs`.split(/\s+/);
 
-/** A folder that has these programs alone; `own` are scripts. */
-function programs(folder: string, names: readonly string[], own: Readonly<Record<string, string>> = {}): string {
+/** Programs that BusyBox has, if it is here. */
+const APPLETS = spawnSync("busybox", ["--list"], { encoding: "utf8" }).stdout?.split("\n").filter(Boolean) ?? [];
+
+/** A folder that has these programs alone; `own` are scripts, and those of `applets` are BusyBox'. */
+function programs(
+  folder: string,
+  names: readonly string[],
+  own: Readonly<Record<string, string>> = {},
+  applets: readonly string[] = [],
+): string {
   mkdirSync(folder);
-  for (const name of names) symlinkSync(where(name), join(folder, name));
+  for (const name of names) symlinkSync(where(applets.includes(name) ? "busybox" : name), join(folder, name));
   for (const [name, text] of Object.entries(own)) {
     rmSync(join(folder, name), { force: true });
     writeFileSync(join(folder, name), `#!/bin/sh\n${text}\n`, { mode: 0o755 });
@@ -211,8 +221,7 @@ for (const [name, shell, has] of MACHINES) {
     const isBusybox = shell[0] === "busybox";
     const folder = programs(path("programs"), isBusybox ? has : [...NEEDED, ...has]);
     if (isBusybox) {
-      const applets = spawnSync("busybox", ["--list"], { encoding: "utf8" }).stdout.split("\n");
-      for (const applet of applets.filter((applet) => applet !== "" && !has.includes(applet)))
+      for (const applet of APPLETS.filter((applet) => !has.includes(applet)))
         symlinkSync(where("busybox"), join(folder, applet));
     }
     const machine = { shell: [where(shell[0]!), ...shell.slice(1)] };
@@ -305,6 +314,20 @@ for (const downloader of ["curl", "wget"]) {
       [undefined, undefined, undefined],
       "RELEASE, its signature and the archive",
     );
+  });
+
+  t.test(`${downloader} through a proxy, which is told the hosts alone`, { skip }, async (t) => {
+    const { host, run, path } = await world(t);
+    const proxy = await startConnectProxy(t);
+    const PATH = programs(path("programs"), [...NEEDED, "xz", "ssh-keygen", downloader]);
+    const { code, stderr } = await run([], { env: { PATH, https_proxy: proxy.url, GIT_HOST_TOKEN: TOKEN } });
+    t.equal(code, 0, stderr);
+    t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
+    const api = new URL(host.origin).host;
+    const hosts = proxy.asked.map(({ to }) => (to === api ? "its API" : to.replace(/\d+$/, "PORT")));
+    t.same([...new Set(hosts)], ["its API", "127.0.0.1:PORT"]);
+    t.equal(hosts.length, host.requests.length, "each request is through it");
+    t.notMatch(JSON.stringify(proxy.asked), TOKEN);
   });
 }
 
@@ -622,28 +645,32 @@ error: the new command says that it is 1.0.4-pro, not 1.0.4 (free)
 
 const skip = needs("dash", "curl", "wget", "ssh-keygen", "openssl", "xz");
 
-t.test("what is refused leaves nothing behind", { skip }, async (t) => {
-  for (const { name, has = ["curl", "ssh-keygen", "openssl", "xz", "gzip"], own, ...row } of REFUSED) {
-    await t.test(name, async (t) => {
-      const one = await world(t);
-      row.prepare?.(one);
-      const before = tree(one.path("usr"));
-      const PATH = programs(one.path("programs"), [...NEEDED, ...has], own);
-      const { limit, script } = row;
-      const shell =
-        limit === undefined ? [where("dash")] : ["/bin/sh", "-c", `${limit}; exec "$@"`, "sh", where("dash")];
-      const { code, stderr } = await one.run(row.words, {
-        shell,
-        env: { PATH, ...row.env },
-        ...(script && { script }),
+for (const words of [["dash"], ["bash"], ["busybox", "sh"]]) {
+  const missing = skip || requires(words[0]!);
+  const options = missing !== false || words[0] === "dash" ? { skip: missing } : slow();
+  t.test(`what is refused leaves nothing behind, by ${words[0]}`, options, async (t) => {
+    const shell = [where(words[0]!), ...words.slice(1)];
+    for (const { name, has = ["curl", "ssh-keygen", "openssl", "xz", "gzip"], own, ...row } of REFUSED) {
+      await t.test(name, async (t) => {
+        const one = await world(t);
+        row.prepare?.(one);
+        const before = tree(one.path("usr"));
+        const applets = words[0] === "busybox" ? APPLETS.filter((name) => NEEDED.includes(name)) : [];
+        const PATH = programs(one.path("programs"), [...NEEDED, ...has], own, applets);
+        const { limit, script } = row;
+        const { code, stderr } = await one.run(row.words, {
+          shell: limit === undefined ? shell : ["/bin/sh", "-c", `${limit}; exec "$@"`, "sh", ...shell],
+          env: { PATH, ...row.env },
+          ...(script && { script }),
+        });
+        t.equal(code, row.code ?? 1, stderr);
+        t.equal(stderr.slice(0, row.stderr.length), row.stderr, stderr);
+        t.same(tree(one.path("usr")), before);
+        t.same(readdirSync(one.path("tmp")), []);
       });
-      t.equal(code, row.code ?? 1, stderr);
-      t.equal(stderr.slice(0, row.stderr.length), row.stderr, stderr);
-      t.same(tree(one.path("usr")), before);
-      t.same(readdirSync(one.path("tmp")), []);
-    });
-  }
-});
+    }
+  });
+}
 
 const UNPACKERS: [shell: string[], ending: string][] = [
   [["dash"], "xz"],
@@ -663,9 +690,8 @@ for (const [[program = "", ...words], ending] of UNPACKERS) {
     const path = (name: string) => join(folder, name);
     const PATH = path("programs");
     if (program === "busybox") {
-      const applets = spawnSync("busybox", ["--list"], { encoding: "utf8" }).stdout.split("\n");
       mkdirSync(PATH);
-      for (const applet of applets.filter(Boolean)) symlinkSync(where("busybox"), join(PATH, applet));
+      for (const applet of APPLETS) symlinkSync(where("busybox"), join(PATH, applet));
     } else programs(PATH, [...NEEDED, "xz", "gzip"]);
     const name = `tool_1.2.3_${NAME}`;
     const unpack = (archive: Buffer, bound = "") => {
@@ -949,6 +975,51 @@ t.test(
         t.same(tree(path("usr")), installed("1.2.3", path("usr")));
       });
     }
+  },
+);
+
+/** The programs by which the script changes folders. */
+const CHANGING = "cp ln mkdir mv rm rmdir xargs".split(" ");
+
+t.test(
+  "killed before each change once it has unpacked, the command is the old one or the new one",
+  skip === false ? slow() : { skip },
+  async (t) => {
+    const { host, run, path } = await world(t);
+    t.equal((await run()).code, 0);
+    host.releases.set("1.3.0", release("1.3.0"));
+    cpSync(path("usr"), path("begin"), { recursive: true, verbatimSymlinks: true });
+    const unpacked = `'${path("usr/lib/tool")}'/.new.*/tool_1.3.0_${NAME}/bin/tool`;
+    const killing = (name: string) => `calls=$(cat '${path("calls")}')
+if [ -e ${unpacked} ] || [ "$calls" != 0 ]; then
+  calls=$((calls + 1))
+  printf '%s\\n' "$calls" >'${path("calls")}'
+  [ "$calls" != "$(cat '${path("last")}')" ] || { printf '${name} %s' "$*" >'${path("before")}'; kill -KILL 0; }
+fi
+exec ${where(name)} "$@"`;
+    const own = Object.fromEntries(CHANGING.map((name) => [name, killing(name)]));
+    const PATH = programs(path("programs"), [...NEEDED, "curl", "ssh-keygen", "xz"], own);
+    const wanted = [...installed("1.3.0", path("usr")), ...filesOf("1.2.3")].sort();
+    const versions = new Set<string>();
+    for (let last = 1; ; last++) {
+      rmSync(path("usr"), { recursive: true });
+      cpSync(path("begin"), path("usr"), { recursive: true, verbatimSymlinks: true });
+      writeFileSync(path("calls"), "0");
+      writeFileSync(path("last"), `${last}`);
+      writeFileSync(path("before"), "");
+      const { code, stderr } = await run([], { env: { PATH, VERSION: "1.3.0" } });
+      const step = readFileSync(path("before"), "utf8");
+      t.match(version(path("usr/bin/tool")), /^1\.[23]\.[03]-pro$/, `killed before: ${step}`);
+      versions.add(version(path("usr/bin/tool")));
+      if (step === "") {
+        t.equal(code, 0, stderr);
+        t.ok(last > 9, `${last - 1} changes`);
+      } else t.equal((await run([], { env: { VERSION: "1.3.0" } })).code, 0, `completed after: ${step}`);
+      t.equal(version(path("usr/bin/tool")), "1.3.0-pro");
+      t.same(tree(path("usr")).sort(), wanted, `completed after: ${step}`);
+      if (step === "") break;
+    }
+    t.same([...versions].sort(), ["1.2.3-pro", "1.3.0-pro"]);
   },
 );
 

@@ -1,9 +1,8 @@
 // tool upgrade, by the real command in an installation, against a Git host over TLS.
 import { spawn, spawnSync } from "node:child_process";
-import { createHash, generateKeyPairSync, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import {
   chmodSync,
-  copyFileSync,
   cpSync,
   existsSync,
   linkSync,
@@ -16,153 +15,38 @@ import {
   realpathSync,
   rmSync,
   statSync,
-  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
-import { dirname, join } from "node:path";
-import * as tls from "node:tls";
+import { join } from "node:path";
 import t from "tap";
 import upgradeSchema from "../../../cli/output/schemas/upgrade.schema.json" with { type: "json" };
 import { fillInstaller } from "../../../cli/release/installer.ts";
-import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { compareVersions } from "../../../cli/release/version-order.ts";
-import { cleanEnv, cliPath, root, tool } from "../../support/cli.ts";
+import { cleanEnv, root, tool } from "../../support/cli.ts";
 import { gitHostFaults } from "../../support/git-host-faults.ts";
 import { randomOf } from "../../support/random.ts";
-import {
-  CERTIFICATE,
-  type ReleaseHost,
-  type ReleaseOptions,
-  releaseOf,
-  SYSTEM,
-  startReleaseHost,
-  withChangedByte,
-} from "../../support/release-host.ts";
+import { CERTIFICATE, type ReleaseOptions, SYSTEM, withChangedByte } from "../../support/release-host.ts";
 import { requires } from "../../support/require.ts";
 import { slow } from "../../support/slow.ts";
 import { until } from "../../support/until.ts";
+import {
+  BUNDLES,
+  bin,
+  KEYS,
+  privateKey,
+  release,
+  says,
+  startUpgradable,
+  type Upgradable,
+} from "../../support/upgradable.ts";
 
-const { privateKey } = generateKeyPairSync("ed25519");
-const KEYS = [pinnedKeyOf(generateKeyPairSync("ed25519").publicKey), pinnedKeyOf(privateKey)];
 const TOKEN = "ghp_0123456789abcdefXYZ";
 const NAME = SYSTEM.replace("-", "_");
 const skip = requires("tar") || requires("xz");
 
 /** Options of a slow test. */
 const isSlow = () => (skip === false ? slow() : { skip });
-
-const release = (version: string, more: Partial<ReleaseOptions> = {}) =>
-  releaseOf({
-    version,
-    key: privateKey,
-    files: { "bin/tool": says(version), "lib/a.js": version, "share/man/man1/tool.1": ".TH tool 1" },
-    ...more,
-  });
-const says = (version: string) => `#!/bin/sh\n[ -z "\${GIT_HOST_TOKEN-}" ] || exit 9\necho ${version}-pro\n`;
-
-/** The bundles that the command loads. */
-const bin = dirname(cliPath);
-const BUNDLES = ["cli.cjs", "main.cjs", ...readdirSync(join(bin, "commands")).map((name) => `commands/${name}`)].filter(
-  (name) => /^[^/]*$|\/(?:upgrade|shared-\w+)\.cjs$/.test(name),
-);
-
-interface World {
-  readonly host: ReleaseHost;
-  readonly path: (name: string) => string;
-  /** Runs `tool upgrade ...words` of the installation. */
-  upgrade(words?: readonly string[], options?: UpgradeOptions): Promise<Ended>;
-  /** The version that the command says. */
-  version(): string;
-}
-
-interface UpgradeOptions {
-  readonly env?: Readonly<Record<string, string>>;
-  readonly uid?: number;
-  readonly limit?: string;
-  readonly cwd?: string;
-  readonly onStart?: (pid: number) => void;
-}
-
-interface Ended {
-  readonly code: number | null;
-  readonly stdout: string;
-  readonly stderr: string;
-}
-
-interface Tap {
-  testdir(files: Record<string, Record<string, never>>): string;
-  teardown(handler: () => Promise<void>): void;
-}
-
-/** The prefix usr with version 1.2.3, whose bundles are those of the build, and a Git host that has 1.2.3 and 1.3.0. */
-async function world(t: Tap, folder = t.testdir({ usr: {}, home: {} })): Promise<World> {
-  const path = (name: string) => join(folder, name);
-  const host = await startReleaseHost(t);
-  host.releases.set("1.3.0", release("1.3.0"));
-  host.releases.set("1.2.3", release("1.2.3"));
-  const installed = path("usr/lib/tool/1.2.3");
-  const files: Record<string, string> = {
-    "bin/tool": `#!/bin/sh
-[ "$1" != version ] || { echo 1.2.3-pro; exit 0; }
-exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@"
-`,
-    "lib/release.json": JSON.stringify({
-      version: "1.2.3",
-      edition: "pro",
-      origin: host.origin,
-      keys: KEYS,
-      platform: SYSTEM,
-      kind: "tool",
-    }),
-  };
-  for (const name of ["bin", "lib/commands"]) mkdirSync(join(installed, name), { recursive: true });
-  for (const [name, text] of Object.entries(files)) writeFileSync(join(installed, name), text, { mode: 0o755 });
-  for (const name of BUNDLES) copyFileSync(join(bin, name), join(installed, "lib", name));
-  copyFileSync(CERTIFICATE, path("authorities.pem"));
-  const sums = Object.fromEntries(
-    [...Object.keys(files), ...BUNDLES.map((name) => `lib/${name}`)].map((name) => [
-      name,
-      createHash("sha256")
-        .update(readFileSync(join(installed, name)))
-        .digest("hex"),
-    ]),
-  );
-  mkdirSync(path("usr/bin"));
-  symlinkSync("../lib/tool/1.2.3/bin/tool", path("usr/bin/tool"));
-  const receipt = {
-    ...{ receipt: 1, version: "1.2.3", edition: "pro", kind: "tool", platform: SYSTEM, origin: host.origin },
-    ...{ command: path("usr/bin/tool"), folder: installed, links: [], files: sums },
-  };
-  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify(receipt));
-  return {
-    host,
-    path,
-    upgrade(words = [], { env = {}, uid, limit = ":", cwd = folder, onStart = () => {} } = {}) {
-      const child = spawn("sh", ["-c", `${limit}; exec "$@"`, "sh", path("usr/bin/tool"), "upgrade", ...words], {
-        cwd,
-        env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: path("authorities.pem"), ...env }),
-        stdio: ["ignore", "pipe", "pipe"],
-        ...(uid !== undefined && { uid }),
-      });
-      onStart(child.pid!);
-      const said = { stdout: "", stderr: "" };
-      for (const name of ["stdout", "stderr"] as const)
-        child[name].setEncoding("utf8").on("data", (text: string) => {
-          said[name] += text;
-        });
-      const plain = (text: string) =>
-        text
-          .replaceAll(folder, "")
-          .replaceAll(/:\d{4,5}\b/g, ":PORT")
-          .replaceAll(/ \([\d.]+m?s\)$/gm, " (TIME)");
-      return new Promise((done) => {
-        child.once("close", (code) => done({ code, stdout: plain(said.stdout), stderr: plain(said.stderr) }));
-      });
-    },
-    version: () => spawnSync(path("usr/bin/tool"), ["version"], { encoding: "utf8" }).stdout?.trim(),
-  };
-}
 
 /** The files below a folder but the bundles, with the targets of links. */
 function tree(folder: string, below = ""): string[] {
@@ -208,7 +92,7 @@ t.test("versions are in the order of SemVer, whatever the edition", (t) => {
 });
 
 t.test("to the newest, to an older one, and back", { skip }, async (t) => {
-  const { host, path, upgrade, version } = await world(t);
+  const { host, path, upgrade, version } = await startUpgradable(t);
   t.same(await upgrade(["--check"]), {
     code: 1,
     stdout: "tool 1.3.0 can be installed: tool upgrade\n",
@@ -248,24 +132,8 @@ t.test("to the newest, to an older one, and back", { skip }, async (t) => {
   t.same(Object.keys(receipt.files), ["bin/tool", "lib/a.js", "share/man/man1/tool.1"]);
 });
 
-const readsSystem = "setDefaultCACertificates" in tls;
-
-t.test(
-  "an authority that the system knows and Node does not",
-  { skip: skip || (readsSystem ? false : "this Node does not read the system's authorities") },
-  async (t) => {
-    const { upgrade } = await world(t);
-    const own = { NODE_EXTRA_CA_CERTS: "" };
-    const refused = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: "/dev/null" } });
-    t.equal(refused.code, 1);
-    t.match(refused.stderr, /^error: the download of .* failed: /);
-    const trusted = await upgrade(["--check"], { env: { ...own, SSL_CERT_FILE: CERTIFICATE } });
-    t.match(trusted, { stdout: "tool 1.3.0 can be installed: tool upgrade\n", stderr: "" });
-  },
-);
-
 t.test("folders that were made for it stay in the receipt", { skip }, async (t) => {
-  const { upgrade, path } = await world(t);
+  const { upgrade, path } = await startUpgradable(t);
   const receipt = () => JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8"));
   const folders = [path("usr/bin"), path("usr/lib")];
   const first = receipt();
@@ -278,7 +146,7 @@ t.test("folders that were made for it stay in the receipt", { skip }, async (t) 
 });
 
 /** As the command of an installed version would, by its own parts: the small archives have no bundles. */
-const install = (path: World["path"], version: string, last = 0) => {
+const install = (path: Upgradable["path"], version: string, last = 0) => {
   const archive = path(`tool_${version}_${NAME}.tar.gz`);
   const script = join(root, "dist/test/support/killed-upgrade.js");
   return spawnSync(process.execPath, [script, path("usr"), version, archive, String(last)], { encoding: "utf8" });
@@ -288,7 +156,7 @@ t.test(
   "killed before each of its steps, the command is the old one or the new one, and the next run completes it",
   { skip },
   async (t) => {
-    const { host, path, version } = await world(t);
+    const { host, path, version } = await startUpgradable(t);
     for (const number of ["1.3.0", "1.4.0"]) {
       const name = `tool_${number}_${NAME}.tar.gz`;
       writeFileSync(path(name), (host.releases.get(number) ?? release(number)).get(name)!);
@@ -320,7 +188,7 @@ interface Row {
   readonly words?: readonly string[];
   readonly env?: Readonly<Record<string, string>>;
   readonly limit?: string;
-  readonly prepare?: (world: World) => unknown;
+  readonly prepare?: (world: Upgradable) => unknown;
   readonly code?: number;
   readonly stdout?: string;
   /** The beginning. */
@@ -329,11 +197,11 @@ interface Row {
 
 const releasing =
   (more: Partial<ReleaseOptions>) =>
-  ({ host }: World) =>
+  ({ host }: Upgradable) =>
     host.releases.set("1.3.0", release("1.3.0", more));
 const receiptWith =
   (change: (receipt: Record<string, unknown>) => unknown) =>
-  ({ path }: World) => {
+  ({ path }: Upgradable) => {
     const file = path("usr/lib/tool/receipt.json");
     writeFileSync(file, JSON.stringify(change(JSON.parse(readFileSync(file, "utf8")))));
   };
@@ -484,7 +352,7 @@ const REFUSED: Row[] = [
 t.test("what is refused changes nothing", { skip }, async (t) => {
   for (const { name, words, prepare, code = 1, stdout = "", stderr = "", ...options } of REFUSED) {
     await t.test(name, async (t) => {
-      const one = await world(t);
+      const one = await startUpgradable(t);
       prepare?.(one);
       const before = [...tree(one.path("usr")), ...tree(one.path("home"))];
       const ended = await one.upgrade(words, options);
@@ -505,7 +373,7 @@ t.test("what is refused changes nothing", { skip }, async (t) => {
 const ROUNDS = Number(process.env.MIRROR_ROUNDS ?? 8);
 
 t.test("a mirror that changes a byte", isSlow(), async (t) => {
-  const one = await world(t);
+  const one = await startUpgradable(t);
   const whole = release("1.3.0", { files: { "bin/tool": says("1.3.0"), "lib/large": randomBytes(20_000) } });
   const random = randomOf(1);
   const before = tree(one.path("usr"));
@@ -533,7 +401,7 @@ t.test("a mirror that changes a byte", isSlow(), async (t) => {
 });
 
 t.test("a byte of the receipt changed: what others put there stays", isSlow(), async (t) => {
-  const { path, upgrade, version } = await world(t);
+  const { path, upgrade, version } = await startUpgradable(t);
   for (const name of ["lib/tool/1.2.3/own", "lib/tool/own", "own", "bin/own"])
     writeFileSync(path(`usr/${name}`), "own");
   const receipt = readFileSync(path("usr/lib/tool/receipt.json"));
@@ -563,7 +431,7 @@ t.test("a byte of the receipt changed: what others put there stays", isSlow(), a
 });
 
 t.test("an older version only if it is named, and said", { skip }, async (t) => {
-  const { host, upgrade, version } = await world(t);
+  const { host, upgrade, version } = await startUpgradable(t);
   host.releases.set("1.1.0", release("1.1.0"));
   t.same(await upgrade(["-t", "v1.1.0"]), {
     code: 0,
@@ -574,7 +442,7 @@ t.test("an older version only if it is named, and said", { skip }, async (t) => 
 });
 
 t.test("changed files are replaced, kept with the version before, and named", { skip }, async (t) => {
-  const { path, upgrade } = await world(t);
+  const { path, upgrade } = await startUpgradable(t);
   writeFileSync(
     path("usr/lib/tool/1.2.3/bin/tool"),
     `${readFileSync(path("usr/lib/tool/1.2.3/bin/tool"), "utf8")}# own\n`,
@@ -586,7 +454,7 @@ t.test("changed files are replaced, kept with the version before, and named", { 
 });
 
 t.test("another prefix gets an installation of its own", { skip }, async (t) => {
-  const { path, upgrade, version } = await world(t);
+  const { path, upgrade, version } = await startUpgradable(t);
   t.same(await upgrade(["--prefix", "~/.local"]), {
     code: 0,
     stdout: "tool 1.3.0 is installed: /home/.local/bin/tool\n",
@@ -597,7 +465,7 @@ t.test("another prefix gets an installation of its own", { skip }, async (t) => 
 });
 
 t.test("a prefix that had none: the folders that it made go with it", { skip: skip || requires("curl") }, async (t) => {
-  const { host, path, upgrade } = await world(t);
+  const { host, path, upgrade } = await startUpgradable(t);
   const script = readFileSync(join(root, "cli/release/install.sh"), "utf8");
   writeFileSync(path("install.sh"), fillInstaller(script, { origin: host.origin, edition: "pro", keys: KEYS }));
   for (const prefix of ["home/.local", "home/deep/er/commands"]) {
@@ -616,7 +484,7 @@ t.test("a prefix that had none: the folders that it made go with it", { skip: sk
 
 for (const umask of ["077", "000"]) {
   t.test(`a umask of ${umask} does not count`, { skip }, async (t) => {
-    const { path, upgrade } = await world(t);
+    const { path, upgrade } = await startUpgradable(t);
     t.equal((await upgrade([], { limit: `umask ${umask}` })).code, 0);
     const mode = (name: string) => (statSync(path(`usr/${name}`)).mode & 0o777).toString(8);
     for (const folder of ["", "/bin", "/lib", "/share/man/man1"])
@@ -628,7 +496,7 @@ for (const umask of ["077", "000"]) {
 }
 
 t.test("programs of the folder that it is called in are not run", { skip }, async (t) => {
-  const { path, upgrade } = await world(t);
+  const { path, upgrade } = await startUpgradable(t);
   mkdirSync(path("here"));
   for (const name of ["tar", "xz", "gzip"])
     writeFileSync(path(`here/${name}`), `#!/bin/sh\necho ran >'${path("ran")}'\n`, { mode: 0o755 });
@@ -638,13 +506,13 @@ t.test("programs of the folder that it is called in are not run", { skip }, asyn
 });
 
 t.test("neither HOME nor TMPDIR is needed", { skip }, async (t) => {
-  const { upgrade, version } = await world(t);
+  const { upgrade, version } = await startUpgradable(t);
   t.equal((await upgrade([], { limit: "unset HOME", env: { TMPDIR: "/dev/null/tmp" } })).code, 0);
   t.equal(version(), "1.3.0-pro");
 });
 
 t.test("a man page that cannot be linked is said, and the version is installed", { skip }, async (t) => {
-  const { path, upgrade, version } = await world(t);
+  const { path, upgrade, version } = await startUpgradable(t);
   writeFileSync(path("usr/share"), "");
   t.same(await upgrade(), {
     code: 0,
@@ -660,7 +528,7 @@ t.test("a folder that may not be written to", { skip }, async (t) => {
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));
   chmodSync(folder, 0o755);
   for (const name of ["usr", "home"]) mkdirSync(join(folder, name));
-  const { path, upgrade, version } = await world(t, folder);
+  const { path, upgrade, version } = await startUpgradable(t, folder);
   const isRoot = process.getuid?.() === 0;
   if (!isRoot) spawnSync("chmod", ["a-w", path("usr/lib/tool")]);
   const { code, stderr } = await upgrade([], isRoot ? { uid: 65_534 } : {});
@@ -675,7 +543,7 @@ t.test("a folder that may not be written to", { skip }, async (t) => {
 });
 
 t.test("of two at once the second says so, and an interrupted one leaves nothing", { skip }, async (t) => {
-  const { host, path, upgrade, version } = await world(t);
+  const { host, path, upgrade, version } = await startUpgradable(t);
   let pid = 0;
   let isDownloading = false;
   host.instead = (at, response) => {
@@ -715,7 +583,7 @@ t.test(
   "the install script and the command understand each other's receipts",
   { skip: skip || requires("curl") },
   async (t) => {
-    const { host, path, upgrade, version } = await world(t);
+    const { host, path, upgrade, version } = await startUpgradable(t);
     const script = readFileSync(join(root, "cli/release/install.sh"), "utf8").replace(
       "'/usr/local'",
       `'${path("usr")}'`,
@@ -752,7 +620,7 @@ t.test(
   "a prefix with blanks, quotes and backslashes, for the script and the command in turn",
   { skip: skip || requires("curl") },
   async (t) => {
-    const { host, path, upgrade } = await world(t);
+    const { host, path, upgrade } = await startUpgradable(t);
     const prefix = path(`a "b" 'c' \\d \\" $(e) *`);
     const script = readFileSync(join(root, "cli/release/install.sh"), "utf8");
     writeFileSync(path("install.sh"), fillInstaller(script, { origin: host.origin, edition: "pro", keys: KEYS }));
