@@ -213,9 +213,9 @@ t.test("garbage at the Runtime API is refused, and the function goes on", async 
       if (length === undefined) return req.end(body);
       req.write(body, () => isCut && req.destroy());
     });
-    const found = [];
-    for (const row of event.rows) found.push(await ask(row));
-    return found;`;
+    const answers = [];
+    for (const row of event.rows) answers.push(await ask(row));
+    return answers;`;
   const target = functionOf(t, handler, {
     onCall: async (_, payload) => ({ status: 200, body: JSON.parse(String(payload)) }),
   });
