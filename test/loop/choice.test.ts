@@ -187,7 +187,7 @@ t.test("what a test reads by its path leads to that test", (t) => {
       [...text.matchAll(/join\(root, "(?!\.\.\/|dist\/|test\/)([^"]*)"[,)]/g)].map(([, path = ""]) => path),
     );
     for (const path of paths) {
-      // Of a folder, all that it holds: one with sources is for the imports to tell.
+      // All files of a folder; one that has sources is for the imports to tell.
       const entries = statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()
         ? readdirSync(join(root, path), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
         : undefined;
