@@ -152,8 +152,8 @@ console.log(accepted, errors);`,
   --data-urlencode "project_id=my_app" \\
   --data-urlencode "query=level >= info"`,
     javascript: `const { LOGS_URL, TOOL_LOGS_TOKEN } = process.env;
-const asked = new URLSearchParams({ project_id: "my_app", query: "level >= info" });
-const response = await fetch(\`\${LOGS_URL}/tail?\${asked}\`, {
+const parameters = new URLSearchParams({ project_id: "my_app", query: "level >= info" });
+const response = await fetch(\`\${LOGS_URL}/tail?\${parameters}\`, {
   headers: { Authorization: \`Bearer \${TOOL_LOGS_TOKEN}\` },
 });
 if (!response.ok) throw new Error(await response.text());

@@ -1,3 +1,5 @@
+import { parseIp } from "../../grammar/address/ip.ts";
+import { isLoopback } from "../../grammar/address/loopback.ts";
 import { didYouMean } from "../../grammar/did-you-mean.ts";
 import { quote } from "../../grammar/problem.ts";
 import { type ArrayNode, memberOf, type Node, type StringNode } from "../json.ts";
@@ -70,11 +72,12 @@ function checkOrigin(report: ProblemReport, node: StringNode) {
 function meantOrigin(value: string): string | undefined {
   const text = value.trim().replace(/\*{2,}/g, "*");
   const [, scheme] = /^(https?):?\/*(?=[^\s:/])/i.exec(text) ?? [];
-  const rest = text.replace(/^[a-z]+:\/*/i, "").replace(/[/?#].*$/s, "");
+  const rest = text.replace(/^(?:[a-z]+:\/+|https?:)/i, "").replace(/[/?#].*$/s, "");
   const host = /^(?:[a-z0-9_*-]+\.)*[a-z0-9_*-]+(?::\d{1,5})?$/i.exec(rest)?.[0];
   if (host === undefined || host.split("*").length > 2) return undefined;
-  // Nobody has a certificate for the own machine.
-  const isLocal = /^(localhost|127\.|\d)/.test(host);
+  // Hardly anybody has a certificate for the own machine, or for an address.
+  const name = host.replace(/:\d+$/, "");
+  const isLocal = isLoopback(name) || parseIp(name) !== undefined;
   return `${scheme?.toLowerCase() ?? (isLocal ? "http" : "https")}://${host}`;
 }
 

@@ -10,11 +10,11 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
 const MAX_WIDTH = 120;
 const listFile = join(root, "test/lint/clocks.json");
 
-const SOURCE = /^(?:grammar|schema|language-server|runtime|cli|logservice)\/.*\.ts$/;
+const SOURCE = /^(?:grammar|schema|language-server|vscode-extension|runtime|cli|logservice)\/.*\.tsx?$/;
 const TEST = /^test\/.*\.ts$/;
-/** The one real clock; the browser's page, which has its own; what runs before anything is built, or is no part of the product. */
+/** The one real clock; what runs before anything is built, or is no part of the product. */
 const EXEMPT =
-  /^grammar\/units\/clock\.ts$|^logservice\/ui\/|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/(?:support\/until|lint\.test)\.ts$/;
+  /^grammar\/units\/clock\.ts$|^cli\/build\/|\.generated\.|^test\/(?:bench|apps|fixtures|mutate|pictures|loop|lint)\/|^test\/(?:support\/until|lint\.test)\.ts$/;
 
 /** Patterns of which any counts. */
 const anyOf = (...patterns) => new RegExp(patterns.map(({ source }) => source).join("|"));
@@ -115,7 +115,7 @@ export function placesByKey(files) {
 }
 
 if (process.argv[1] === fileURLToPath(import.meta.url)) {
-  const names = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts"], {
+  const names = execFileSync("git", ["ls-files", "--cached", "--others", "--exclude-standard", "*.ts", "*.tsx"], {
     cwd: root,
     encoding: "utf8",
   });

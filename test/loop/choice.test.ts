@@ -1,6 +1,6 @@
 // Which tests `npm run t` chooses for a file, and that its tables have every vector file, app, fixture, command and page.
-import { existsSync, readdirSync, readFileSync } from "node:fs";
-import { join } from "node:path";
+import { existsSync, readdirSync, readFileSync, statSync } from "node:fs";
+import { join, relative } from "node:path";
 import { pathToFileURL } from "node:url";
 import t from "tap";
 import * as graph from "../mutate/imports.ts";
@@ -50,8 +50,10 @@ t.test("the first tests of a source, and others that are among them", (t) => {
     ["test/apps/echo/server.mjs", [], ["runtime/http", "runtime/runtime", "runtime/lambda/lambda-events"]],
     ["test/fixtures/logger-lines.json", ["cli/logs/loggers"], []],
     ["README.md", ["readme"], []],
-    ["cli/logs/STAGES.md", ["grammar/query/query-pipe-words"], []],
+    ["cli/logs/STAGES.md", ["grammar/query/query-pipe-words", "grammar/query/query-pipes"], []],
     ["test/vectors/scan.json", [], ["cli/logs/scan", "loop/record"]],
+    ["cli/release/install.sh", [], ["cli/release/install-script", "cli/release/upgrade"]],
+    [".github/actions/setup/action.yml", ["cli/ci-jobs"], []],
     ["test/loop/flaky.mjs", [], ["queue"]],
     ["test/loop/node24.json", [], ["queue"]],
     ["test/lint/costs.mjs", [], ["queue", "lint"]],
@@ -174,6 +176,27 @@ t.test("each test of the tables reads what it is listed for", (t) => {
     }
   }
   for (const tests of Object.values(UI_FOLDERS)) for (const test of tests) t.ok(existsSync(join(root, test)), test);
+  t.end();
+});
+
+t.test("what a test reads by its path leads to that test", (t) => {
+  const isData = (path: string) => existsSync(path) && !/\.(?:[cm]?ts|tsx|mjs)$/.test(path);
+  for (const test of [...imports.keys()].filter((file) => file.endsWith(".test.ts")).sort()) {
+    const text = readFileSync(join(root, test), "utf8");
+    const paths = new Set(
+      [...text.matchAll(/join\(root, "(?!\.\.\/|dist\/|test\/)([^"]*)"[,)]/g)].map(([, path = ""]) => path),
+    );
+    for (const path of paths) {
+      // All files of a folder; one that has sources is for the imports to tell.
+      const entries = statSync(join(root, path), { throwIfNoEntry: false })?.isDirectory()
+        ? readdirSync(join(root, path), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile())
+        : undefined;
+      const files = entries?.map((entry) => relative(root, join(entry.parentPath, entry.name))) ?? [path];
+      if (!files.every((file) => isData(join(root, file)))) continue;
+      const missing = files.filter((file) => !(ofFiles([file]) as Choice[]).some((one) => one.test === test));
+      t.same(missing, [], `${test} reads ${path}`);
+    }
+  }
   t.end();
 });
 

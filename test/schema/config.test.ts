@@ -418,6 +418,21 @@ const FIRST_FIXES: readonly (readonly [part: string, after: string, files?: File
     '"logs": { "queries": { "q": "error and stage = stg" } }',
     '"logs": { "queries": { "q": "error and stage = staging" } }',
   ],
+  // An origin without its scheme: this machine and addresses have no certificate, whatever begins like them has.
+  ...[
+    ["localhost:3000", "http"],
+    ["app.localhost", "http"],
+    ["10.0.0.1:8080", "http"],
+    ["127.0.0.1.example.com", "https"],
+    ["localhost.example.com", "https"],
+    ["1password.com", "https"],
+  ].map(
+    ([origin, scheme]) =>
+      [`"cors": { "allowed_origins": ["${origin}"] }`, `"cors": { "allowed_origins": ["${scheme}://${origin}"] }`] as [
+        string,
+        string,
+      ],
+  ),
   // Fields of the tool's own entries.
   ['"logs": { "queries": { "q": "statsu >= 500" } }', '"logs": { "queries": { "q": "status >= 500" } }'],
   ['"logs": { "queries": { "q": "not (levl = error)" } }', '"logs": { "queries": { "q": "not (level = error)" } }'],

@@ -269,9 +269,9 @@ function axeFindings(window: Window, isOfColours: boolean): Promise<string[]> {
   return window.evaluate(`axe.run(document, ${JSON.stringify({ resultTypes: ["violations"], ...options })})
     .then(({ violations }) => violations.flatMap(({ id, nodes }) => {
       const allowed = ${JSON.stringify(ALLOWED)}.filter(([rule]) => rule === id);
-      const found = nodes.filter(({ target }) =>
+      const places = nodes.filter(({ target }) =>
         !allowed.some(([, selector]) => document.querySelector(target[0])?.matches(selector)));
-      return found.length === 0 ? [] : [id + " at " + found.length + " places: " + found.slice(0, 3).map(
+      return places.length === 0 ? [] : [id + " at " + places.length + " places: " + places.slice(0, 3).map(
         ({ html, failureSummary, any }) => html.slice(0, 200) + " " + (any[0]?.message ?? failureSummary)).join("; ")];
     }))`);
 }

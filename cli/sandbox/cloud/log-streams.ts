@@ -1,4 +1,5 @@
 // Subscriptions of log groups, and the streams of Firehose that get what those give.
+import { isLoopback } from "../../../grammar/address/loopback.ts";
 import { parseFilterPattern } from "./filter-pattern.ts";
 import { type LogStream, openFirehose } from "./firehose.ts";
 import type { LogEvent } from "./log-group.ts";
@@ -46,11 +47,13 @@ export function openLogStreams(world: World, region: string) {
     },
     putStream(stream: LogStream): void {
       const { url } = stream.destination;
+      const address = URL.canParse(url) ? new URL(url) : undefined;
       // "HTTPS endpoints at port 443"; one of this machine is for tests.
-      if (
-        !URL.canParse(url) ||
-        !/^https:\/\/[^/:]+(:443)?(\/|$)|^http:\/\/(127\.0\.0\.1|localhost|\[::1\])[:/]/.test(url)
-      ) {
+      const isTaken =
+        address?.protocol === "https:"
+          ? address.port === ""
+          : address?.protocol === "http:" && isLoopback(address.hostname);
+      if (!isTaken) {
         throw new AwsError("InvalidArgumentException", `The endpoint URL ${url} is not a valid HTTPS endpoint.`);
       }
       streams.set(stream.name, stream);

@@ -58,9 +58,9 @@ const UNSEEN =
  */
 export const HOSTILE_FINDINGS = `(() => {
   const unseen = new RegExp(${JSON.stringify(UNSEEN)}, "u");
-  const found = [];
+  const faults = [];
   const look = (where, text) => {
-    if (text && unseen.test(text)) found.push(where + ": " + JSON.stringify(text.slice(0, 120)));
+    if (text && unseen.test(text)) faults.push(where + ": " + JSON.stringify(text.slice(0, 120)));
   };
   look("the title of the window", document.title);
   const walker = document.createTreeWalker(document.body, NodeFilter.SHOW_TEXT);
@@ -73,12 +73,12 @@ export const HOSTILE_FINDINGS = `(() => {
     for (const name of ["title", "aria-label", "alt", "placeholder"])
       look(element.tagName + " " + name, element.getAttribute(name));
   for (const element of document.querySelectorAll("img, iframe, object, embed, base, style, body link, body script"))
-    if (element.id !== "first") found.push("an element of others: " + element.outerHTML.slice(0, 120));
+    if (element.id !== "first") faults.push("an element of others: " + element.outerHTML.slice(0, 120));
   for (const element of document.querySelectorAll("a[href], form[action]"))
-    if (new URL(element.href ?? element.action).origin !== location.origin) found.push("leads away: " + element.outerHTML.slice(0, 160));
+    if (new URL(element.href ?? element.action).origin !== location.origin) faults.push("leads away: " + element.outerHTML.slice(0, 160));
   for (const element of document.querySelectorAll("*"))
     for (const { name } of element.attributes)
-      if (name.startsWith("on")) found.push("a handler: " + element.outerHTML.slice(0, 120));
-  if ({}.polluted !== undefined) found.push("every object has: polluted");
-  return found.slice(0, 8);
+      if (name.startsWith("on")) faults.push("a handler: " + element.outerHTML.slice(0, 120));
+  if ({}.polluted !== undefined) faults.push("every object has: polluted");
+  return faults.slice(0, 8);
 })()`;

@@ -332,6 +332,22 @@ t.test("a stream to an address that Firehose does not take is refused as the acc
   }
 });
 
+t.test("a stream to this machine, by the one rule of which addresses are", async (t) => {
+  const { logs } = await openStackOnly(t);
+  const rest = { accessKey: "", attributes: {}, bucket: "", isCompressed: false, bufferSeconds: 60 };
+  const putStreamTo = (url: string) =>
+    logs.streams.putStream({
+      name: "other",
+      arn: "arn:aws:firehose:eu-west-1:123456789012:deliverystream/other",
+      app: undefined,
+      destination: { url, ...rest, bufferBytes: 1024 * 1024, retrySeconds: 0 },
+    });
+  for (const host of ["127.0.0.1:4318", "127.8.0.1", "localhost:4318", "app.localhost", "[::1]:4318"])
+    t.doesNotThrow(() => putStreamTo(`http://${host}/firehose`), host);
+  for (const host of ["127.0.0.1.example.com", "localhost.example.com", "10.0.0.1"])
+    t.throws(() => putStreamTo(`http://${host}/firehose`), { message: /is not a valid HTTPS endpoint/ }, host);
+});
+
 t.test("more than a buffer holds is sent before its time, and nothing of it is lost", async (t) => {
   // The time of the buffer passes by hand alone.
   const aws = await startAws(t, { clock: { speed: 0 } });
