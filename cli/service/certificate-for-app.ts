@@ -19,7 +19,9 @@ export async function certificateForApp(
   const name = isIP(host) === 0 ? { servername: host } : {};
   const shake = (stop: AbortSignal) =>
     new Promise<ConnectionFailure | undefined>((resolve) => {
-      const socket = connect({ host, port: Number(port || 443), ca: [...rootCertificates], ...name });
+      // Said, as NODE_TLS_REJECT_UNAUTHORIZED of this machine is none of the app's.
+      const trust = { ca: [...rootCertificates], rejectUnauthorized: true };
+      const socket = connect({ host, port: Number(port || 443), ...trust, ...name });
       const end = (failure: ConnectionFailure | undefined) => {
         resolve(failure);
         socket.destroy();

@@ -211,7 +211,8 @@ export class Evaluator {
   async #enqueueLate(): Promise<void> {
     const { records, clock } = this.#options;
     const at = clock.nowMs();
-    const minutes = await dueLateMinutes(records.db, this.#lateSeen, at);
+    const seenBefore = this.#lateSeen;
+    const minutes = await dueLateMinutes(records.db, seenBefore, at);
     const newest = minutes.at(-1)?.sequence;
     if (newest === undefined) return;
     const byProject = new Map<string, LateMinute[]>();
@@ -241,6 +242,8 @@ export class Evaluator {
       this.#turns.add({ team, member: `${events_key} late`, alert, first, last, groups, late });
     }
     this.#readings.forget();
+    // What was dropped since the minutes were read is looked at again.
+    if (this.#lateSeen !== seenBefore) return;
     // Those that are busy, or evaluate such a slot soon, are looked at the next time, and read nothing again of the others.
     this.#lateSeen = due.reduce((seen, { alert, isFree }) => {
       const first = byProject.get(alert.events_key)!.find(({ sequence }) => sequence > alert.late_seen)!;

@@ -21,13 +21,26 @@ export async function addLateMinutes(db: Db, events_key: string, minutes: readon
     .execute();
 }
 
-/** The late minutes whose time to gather is over, of those after a number. */
+/**
+ * The late minutes whose time to gather is over, of those after a number, up to the first one whose time is not: whoever has seen
+ * a number has seen those before it, though a clock that was set back gives later ones an earlier time. One that is farther ahead
+ * than it takes to gather is of such a clock, and waits no longer.
+ */
 export function dueLateMinutes(db: Db, after: number, nowMs: number): Promise<LateMinute[]> {
+  const mostMs = nowMs + GATHER_MS;
   return db
     .selectFrom("late_minutes")
     .select(["sequence", "events_key", "minute"])
     .where("sequence", ">", after)
-    .where("due_ms", "<=", nowMs)
+    .where((where) => where.or([where("due_ms", "<=", nowMs), where("due_ms", ">", mostMs)]))
+    .where(({ eb, fn, val, selectFrom }) => {
+      const waiting = selectFrom("late_minutes")
+        .select(({ fn }) => fn.min("sequence").as("first"))
+        .where("sequence", ">", after)
+        .where("due_ms", ">", nowMs)
+        .where("due_ms", "<=", mostMs);
+      return eb("sequence", "<", fn.coalesce(waiting, val(Number.MAX_SAFE_INTEGER)));
+    })
     .orderBy("sequence")
     .execute();
 }

@@ -1,7 +1,7 @@
 import type { Readable } from "node:stream";
 
 /** "The maximum event size is 1 MB": a line without an end is cut there. */
-const MAX_CHARACTERS = 1024 * 1024;
+const MAX_BYTES = 1024 * 1024;
 
 /**
  * Passes on what a stream says as whole lines, those of one read together, so that two streams of a process do not meet
@@ -9,18 +9,24 @@ const MAX_CHARACTERS = 1024 * 1024;
  */
 export function passOnLines(stream: Readable, pass: (lines: string) => void): void {
   let rest = "";
+  let bytes = 0;
+  const keep = (text: string) => {
+    rest = text;
+    bytes = Buffer.byteLength(text);
+  };
   stream.setEncoding("utf8");
   stream.on("data", (text: string) => {
     const end = text.lastIndexOf("\n") + 1;
     if (end > 0) {
       pass(rest + text.slice(0, end));
-      rest = text.slice(end);
+      keep(text.slice(end));
       return;
     }
     rest += text;
-    if (rest.length < MAX_CHARACTERS) return;
+    bytes += Buffer.byteLength(text);
+    if (bytes < MAX_BYTES) return;
     pass(`${rest}\n`);
-    rest = "";
+    keep("");
   });
   stream.on("end", () => {
     if (rest !== "") pass(`${rest}\n`);

@@ -201,6 +201,15 @@ t.test("a deploy says that the service refuses the token, or that its certificat
         "  put a file with that certificate, or its issuer's (PEM), into the app's folder: tool env add NODE_EXTRA_CA_CERTS=/var/task/ca.pem, then tool deploy staging\n" +
         "  tool logs --cloud warn shows whether that is so",
     );
+    // Whoever turns the checks of this machine off turns off none of the app's.
+    const before = process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+    process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+    try {
+      t.match(await ask(host), "the app does not accept its certificate");
+    } finally {
+      if (before === undefined) delete process.env.NODE_TLS_REJECT_UNAUTHORIZED;
+      else process.env.NODE_TLS_REJECT_UNAUTHORIZED = before;
+    }
     t.equal(await ask(host, true), undefined, "the app may trust it");
     t.equal(await ask(`https://127.0.0.1:${await listen(createServer(listener))}`), undefined, "it speaks no TLS");
     const failures = [

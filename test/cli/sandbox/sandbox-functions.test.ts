@@ -15,6 +15,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
+import { PassThrough } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import t from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
@@ -27,6 +28,7 @@ import {
   type RuntimeLanguage,
   refusalHere,
 } from "../../../cli/sandbox/function/languages.ts";
+import { passOnLines } from "../../../cli/sandbox/function/lines.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
@@ -329,6 +331,20 @@ t.test("SIGTERM comes only where an extension is registered", async (t) => {
     await until("its end", () => !existsSync(`/proc/${pid}/environ`));
     t.equal(existsSync(warning), isWarned, isWarned ? "it may say its last words" : "killed without a word");
   }
+});
+
+t.test("a line without an end is cut at the bytes of an event, between characters", async (t) => {
+  const bytes = Buffer.from("a€".repeat(1024 * 1024));
+  const stream = new PassThrough();
+  const parts: string[] = [];
+  passOnLines(stream, (lines) => parts.push(lines));
+  // Whatever a pipe has at once.
+  for (let at = 0; at < bytes.length; at += 65_536) stream.write(bytes.subarray(at, at + 65_536));
+  stream.end();
+  await once(stream, "end");
+  t.equal(parts.map((part) => part.slice(0, -1)).join(""), bytes.toString());
+  t.equal(parts.length, 4);
+  for (const part of parts) t.ok(Buffer.byteLength(part) <= 1024 * 1024 + 65_536);
 });
 
 t.test("an idle environment is taken down, and the next request starts another", async (t) => {

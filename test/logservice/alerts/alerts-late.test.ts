@@ -534,6 +534,74 @@ t.test("while one alert is busy, the late minutes of others are read once", asyn
   t.same(world.failures, []);
 });
 
+t.test("late events whose evaluation is dropped while others are looked for", async (t) => {
+  let [read, release] = [() => {}, () => {}];
+  let held: Promise<void> | undefined;
+  const world = await openWorld(t, {
+    around: (events) =>
+      Object.assign(Object.create(events), {
+        // The usual evaluations are of one slot each, and count.
+        async timeseries(...question: Parameters<EventsStore["timeseries"]>) {
+          const answer = await events.timeseries(...question);
+          read();
+          await held;
+          return answer;
+        },
+      }),
+  });
+  const id = await world.add();
+  const db = world.records.db.withPlugin({
+    transformQuery: ({ node }) => node,
+    async transformResult({ result }) {
+      // The late minutes of all projects are there; their alerts are asked for next.
+      if (result.rows.length > 1_000) release();
+      return result;
+    },
+  });
+  const evaluator = world.evaluator({ records: { db } });
+  await run(world, evaluator, at(5));
+  await world.arrive(at(2), 3);
+  world.clock.nowMs += GATHER_MS;
+  // The usual evaluation.
+  await evaluator.pass();
+  const isRead = new Promise<void>((resolve) => {
+    read = resolve;
+  });
+  held = new Promise((resolve) => {
+    release = resolve;
+  });
+  const passes = [evaluator.pass()];
+  await isRead;
+  // The look that began it is over.
+  await new Promise(setImmediate);
+  await world.change(id, { severity: "critical" });
+  // So many that it takes several statements.
+  const others = Array.from({ length: 2_000 }, (_, i) => ({ events_key: `other ${i}`, minute: 0, due_ms: 0 }));
+  await world.records.db.insertInto("late_minutes").values(others).execute();
+  passes.push(evaluator.pass());
+  await Promise.all(passes);
+  t.equal(evaluator.metrics().alerts_evaluations_dropped_total, 1);
+  await run(world, evaluator, at(10));
+  t.same(await world.deliveryLines(), ["triggered 12:03 3 its events came late", "resolved 12:04 0"]);
+  t.same(world.failures, []);
+});
+
+t.test("late events that were noted by a clock that was ahead", async (t) => {
+  for (const aheadMs of [40_000, 10 * MINUTE_MS]) {
+    const world = await openWorld(t);
+    await world.add();
+    const evaluator = world.evaluator();
+    await run(world, evaluator, at(5));
+    world.clock.nowMs += aheadMs;
+    await world.arrive(at(2), 3);
+    world.clock.nowMs -= aheadMs;
+    await world.arrive(at(3), 1);
+    await run(world, evaluator, at(10));
+    t.same(await world.deliveryLines(), ["triggered 12:03 3 its events came late", "resolved 12:04 1"]);
+    t.same(world.failures, []);
+  }
+});
+
 t.test("a leap second is of the minute after it", async (t) => {
   const world = await openWorld(t);
   await world.add();
