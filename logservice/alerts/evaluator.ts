@@ -72,6 +72,8 @@ export class Evaluator {
   readonly #counts = { evaluated: 0, failed: 0, told: 0, dropped: 0, skipped: 0, late: 0 };
   /** The late minutes up to this number were seen by all alerts, or will be. */
   #lateSeen = 0;
+  /** How often all are to be looked at again. */
+  #lateResets = 0;
   #gauges = { triggered: 0, failing: 0 };
   /** Until when it has looked for alerts that are due. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
@@ -207,12 +209,18 @@ export class Evaluator {
     this.#readings.forget();
   }
 
+  /** An evaluation of late events came to nothing: what was seen is looked at again. */
+  #lookAtLateAgain(): void {
+    this.#lateSeen = 0;
+    this.#lateResets += 1;
+  }
+
   /** Has slots evaluated again that got events after they were. */
   async #enqueueLate(): Promise<void> {
     const { records, clock } = this.#options;
     const at = clock.nowMs();
-    const seenBefore = this.#lateSeen;
-    const minutes = await dueLateMinutes(records.db, seenBefore, at);
+    const resets = this.#lateResets;
+    const minutes = await dueLateMinutes(records.db, this.#lateSeen, at);
     const newest = minutes.at(-1)?.sequence;
     if (newest === undefined) return;
     const byProject = new Map<string, LateMinute[]>();
@@ -242,8 +250,8 @@ export class Evaluator {
       this.#turns.add({ team, member: `${events_key} late`, alert, first, last, groups, late });
     }
     this.#readings.forget();
-    // What was dropped since the minutes were read is looked at again.
-    if (this.#lateSeen !== seenBefore) return;
+    // Evaluations were dropped since the minutes were read: all are looked at again.
+    if (this.#lateResets !== resets) return;
     // Those that are busy, or evaluate such a slot soon, are looked at the next time, and read nothing again of the others.
     this.#lateSeen = due.reduce((seen, { alert, isFree }) => {
       const first = byProject.get(alert.events_key)!.find(({ sequence }) => sequence > alert.late_seen)!;
@@ -271,7 +279,7 @@ export class Evaluator {
       this.#writing ??= this.#write();
     } catch (error) {
       this.#busy.delete(alert.id);
-      if (due.late !== undefined) this.#lateSeen = 0;
+      if (due.late !== undefined) this.#lookAtLateAgain();
       if (this.#closing.signal.aborted) return;
       this.#options.failed(`the alert ${alert.id} could not be evaluated; trying again`, error);
     } finally {
@@ -376,7 +384,7 @@ export class Evaluator {
       try {
         await this.#commit(batch);
       } catch (error) {
-        this.#lateSeen = 0;
+        this.#lookAtLateAgain();
         if (batch.length === 1) this.#options.failed("an evaluation could not be written; trying again", error);
         // One that cannot be written must not keep the others from it.
         else for (const one of batch) await this.#commit([one]).catch((reason) => this.#unwritten(one, reason));
@@ -395,7 +403,7 @@ export class Evaluator {
     const { records, clock, deliveriesAdded } = this.#options;
     const lease = this.#lease;
     if (lease === undefined) {
-      this.#lateSeen = 0;
+      this.#lookAtLateAgain();
       return;
     }
     let isHeld = false;
@@ -410,7 +418,7 @@ export class Evaluator {
     if (!isHeld && this.#lease === lease) this.#lease = undefined;
     this.#counts.dropped += batch.length - counts.filter((one) => one !== undefined).length;
     // Those for late events that were dropped are looked at again.
-    if (batch.some(({ lateSeen }, at) => lateSeen !== undefined && counts[at] === undefined)) this.#lateSeen = 0;
+    if (batch.some(({ lateSeen }, at) => lateSeen !== undefined && counts[at] === undefined)) this.#lookAtLateAgain();
     const deliveries = counts.reduce<number>((sum, one) => sum + (one ?? 0), 0);
     this.#counts.told += deliveries;
     if (deliveries > 0) deliveriesAdded();

@@ -1,11 +1,11 @@
-// A proxy on loopback, as companies have one: it connects to what it is asked for, and keeps what it was told.
+// A proxy on loopback, as companies have one: it connects to where it is sent, and keeps each CONNECT.
 import { createServer, type IncomingHttpHeaders } from "node:http";
 import { type AddressInfo, connect, type Socket } from "node:net";
 
 export interface ConnectProxy {
   readonly url: string;
   /** By host and port, as `localhost:8443`. */
-  readonly asked: { readonly to: string; readonly headers: IncomingHttpHeaders }[];
+  readonly connects: { readonly to: string; readonly headers: IncomingHttpHeaders }[];
 }
 
 interface Test {
@@ -14,12 +14,12 @@ interface Test {
 
 /** Starts one that ends with the test. */
 export async function startConnectProxy(t: Test): Promise<ConnectProxy> {
-  const asked: ConnectProxy["asked"] = [];
+  const connects: ConnectProxy["connects"] = [];
   const sockets = new Set<Socket>();
   const server = createServer((_, response) => void response.writeHead(405).end());
   server.on("connect", (request, client: Socket, head: Buffer) => {
     const { url: to = "", headers } = request;
-    asked.push({ to, headers });
+    connects.push({ to, headers });
     const port = Number(to.slice(to.lastIndexOf(":") + 1));
     const target = connect(port, "127.0.0.1", () => {
       client.write("HTTP/1.1 200 Connection Established\r\n\r\n");
@@ -39,5 +39,5 @@ export async function startConnectProxy(t: Test): Promise<ConnectProxy> {
         server.close(() => done());
       }),
   );
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, asked };
+  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, connects };
 }

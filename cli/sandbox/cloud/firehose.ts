@@ -11,8 +11,11 @@ export interface StreamDestination {
   readonly attributes: Readonly<Record<string, string>>;
   readonly isCompressed: boolean;
   readonly bufferSeconds: number;
-  /** Here of the events' text; the platform counts their records, which are compressed. */
-  readonly bufferBytes: number;
+  /**
+   * Here of the events' text; the platform counts their records, which are compressed. Streams that an older version kept
+   * have none.
+   */
+  readonly bufferBytes?: number;
   readonly retrySeconds: number;
   /** For what was not delivered. */
   readonly bucket: string;
@@ -32,6 +35,9 @@ export interface Pending {
   readonly filter: string;
   readonly event: LogEvent;
 }
+
+/** "The default value is 5." */
+const DEFAULT_BYTES = 5 * 1024 * 1024;
 
 interface FirehoseRequest {
   /** The same when it is sent again. */
@@ -70,7 +76,7 @@ export function openFirehose(world: World, streamNamed: (name: string) => LogStr
     }
     waiting.events.push(one);
     waiting.bytes += textBytes(one);
-    if (waiting.events.length >= MAX_PENDING || waiting.bytes >= destination.bufferBytes) send(name);
+    if (waiting.events.length >= MAX_PENDING || waiting.bytes >= (destination.bufferBytes ?? DEFAULT_BYTES)) send(name);
   };
 
   const send = (name: string) => {

@@ -324,10 +324,10 @@ for (const downloader of ["curl", "wget"]) {
     t.equal(code, 0, stderr);
     t.equal(version(path("usr/bin/tool")), "1.2.3-pro");
     const api = new URL(host.origin).host;
-    const hosts = proxy.asked.map(({ to }) => (to === api ? "its API" : to.replace(/\d+$/, "PORT")));
+    const hosts = proxy.connects.map(({ to }) => (to === api ? "its API" : to.replace(/\d+$/, "PORT")));
     t.same([...new Set(hosts)], ["its API", "127.0.0.1:PORT"]);
     t.equal(hosts.length, host.requests.length, "each request is through it");
-    t.notMatch(JSON.stringify(proxy.asked), TOKEN);
+    t.notMatch(JSON.stringify(proxy.connects), TOKEN);
   });
 }
 

@@ -29,15 +29,15 @@ t.test("a proxy connects to the Git host alone, and is told nothing else", { ski
   const env = { HTTPS_PROXY: proxy.url, GIT_HOST_TOKEN: TOKEN };
   const around = await upgrade(["--check"], { env: { ...env, NO_PROXY: "localhost" } });
   t.equal(around.stdout, "tool 1.3.0 can be installed: tool upgrade\n", around.stderr);
-  t.same(proxy.asked, [], "not for what NO_PROXY names");
+  t.same(proxy.connects, [], "not for what NO_PROXY names");
 
   const { code, stderr } = await upgrade([], { env });
   t.equal(code, 0, stderr);
   t.equal(version(), "1.3.0-pro");
   const api = new URL(host.origin).host;
-  const hosts = new Set(proxy.asked.map(({ to }) => (to === api ? "its API" : to.replace(/\d+$/, "PORT"))));
+  const hosts = new Set(proxy.connects.map(({ to }) => (to === api ? "its API" : to.replace(/\d+$/, "PORT"))));
   t.same([...hosts], readsProxy ? ["its API", "127.0.0.1:PORT"] : [], "its API, and the address of its files");
-  t.notMatch(JSON.stringify(proxy.asked), TOKEN);
+  t.notMatch(JSON.stringify(proxy.connects), TOKEN);
 });
 
 t.test("a proxy that is not there", { skip: readsProxy ? skip : "this Node reads no proxy" }, async (t) => {
