@@ -12,7 +12,7 @@ export interface JournalLoss {
   readonly fileBytes: number;
   /** Undefined if it is not known. */
   readonly project?: string | undefined;
-  /** Whether it is that of a folder which may be an older copy: nothing tells what it lacks. */
+  /** Whether nothing tells if there is one: the folder may be an older copy, or what was known of losses is damaged. */
   readonly isPossible?: boolean;
 }
 
@@ -44,7 +44,7 @@ export const journalLoss = (
 ): Loss => ({
   id,
   project,
-  file: isPossible ? "projects" : `journal/${file}`,
+  file: isPossible ? file || "projects" : `journal/${file}`,
   reason,
   bytes,
   events: undefined,

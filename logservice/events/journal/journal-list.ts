@@ -1,6 +1,13 @@
 import { readDataFile } from "../../data-file.ts";
-import { printWithChecksum, readStoredList, readWithChecksum, refuseDirectory, writeDurably } from "../durable.ts";
-import type { JournalLoss } from "../loss.ts";
+import {
+  errorCode,
+  printWithChecksum,
+  readStoredList,
+  readWithChecksum,
+  refuseDirectory,
+  writeDurably,
+} from "../durable.ts";
+import { type JournalLoss, lossId } from "../loss.ts";
 
 /**
  * Which files the journal has, and how long those are that are not written to any more: a file that is gone, or cut at the
@@ -39,9 +46,7 @@ export class JournalList {
     refuseDirectory(lossesPath(path));
     const { stored, isDamaged } = await readStoredList<StoredList>(path, VERSION, "files");
     const list = new JournalList(path, stored, isDamaged);
-    const losses = stored === undefined ? await readDataFile(lossesPath(path), "utf8").catch(() => "") : "";
-    const kept = readWithChecksum(losses);
-    if (Array.isArray(kept)) list.#losses = kept as JournalLoss[];
+    if (stored === undefined) list.#losses = await keptLosses(lossesPath(path));
     list.#hasLosses = list.#losses.length > 0;
     return list;
   }
@@ -146,6 +151,19 @@ export class JournalList {
     this.#change = done.catch(() => {});
     return done;
   }
+}
+
+/** Earlier losses, as their own list has them, which is there once something was lost. */
+async function keptLosses(path: string): Promise<readonly JournalLoss[]> {
+  const text = await readDataFile(path, "utf8").catch((error: unknown) =>
+    errorCode(error) === "ENOENT" ? undefined : "",
+  );
+  if (text === undefined) return [];
+  const kept = readWithChecksum(text);
+  if (Array.isArray(kept)) return kept as JournalLoss[];
+  const reason = "may lack events: both lists of what the journal lost are damaged";
+  const file = path.slice(path.lastIndexOf("/") + 1);
+  return [{ id: lossId(file), file, reason, atMs: 0, bytes: 0, fileBytes: 0, isPossible: true }];
 }
 
 const lossesPath = (path: string) => path.replace(/\.json$/, "-losses.json");

@@ -18,6 +18,7 @@ import t from "tap";
 import { parseQuery } from "../../../grammar/query/index.ts";
 import { checkEvents, type FileState, isWrong } from "../../../logservice/events/check.ts";
 import { writeManifest } from "../../../logservice/events/duckdb/manifest.ts";
+import { lossId } from "../../../logservice/events/loss.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { runCase } from "../../support/events/damage.ts";
 import {
@@ -427,6 +428,66 @@ for (const [name, damage, left, said] of DOUBLE) {
       ids = losses.map(({ id }) => id);
     }
   });
+}
+
+t.test("what was lost before may be lost for all that the damaged lists say", async (t) => {
+  const { directory, ids } = await withLostJournalFile(t.testdir());
+  const [list, losses] = ["journal.json", "journal-losses.json"].map((name) => join(directory, name)) as [
+    string,
+    string,
+  ];
+  const said = async () => {
+    const checked = await checkEvents(directory, { nowMs: 0, accepted: new Set() });
+    const store = await openEventsStore({ directory, reserveBytes: 0 });
+    const { missingBytes } = await store.projectStats("app");
+    const own = store.losses().map(({ id, file, isPossible }) => ({ id, file, isPossible }));
+    await store.close();
+    t.same(
+      checked.findings.flatMap(({ loss }) => loss?.id ?? []).sort(),
+      own.map(({ id }) => id).sort(),
+      "a check says it",
+    );
+    t.ok(missingBytes > 0);
+    return own;
+  };
+  const real = await said();
+  t.same(
+    real.map(({ id }) => id),
+    ids,
+  );
+  const kept = { list: readFileSync(list), losses: readFileSync(losses) };
+  const possible = [{ id: lossId("journal-losses.json"), file: "journal-losses.json", isPossible: true }];
+  for (const [name, list_, losses_, expected] of [
+    ["the list damaged", Buffer.from("{}"), kept.losses, real],
+    ["the losses damaged", kept.list, Buffer.from("[]"), real],
+    ["exchanged", kept.losses, kept.list, possible],
+    ["both empty", Buffer.alloc(0), Buffer.alloc(0), possible],
+  ] as const) {
+    writeFileSync(list, list_);
+    writeFileSync(losses, losses_);
+    t.same(await said(), expected, name);
+    t.same(await said(), expected, `${name}, at the next start`);
+  }
+});
+
+/** A store whose journal lost a file, which it said; and the ids of that. */
+async function withLostJournalFile(parent: string) {
+  const directory = join(parent, "events");
+  const event = (second: number) => ({
+    timestamp: `2024-05-01T10:00:0${second}Z`,
+    level: "info",
+    message: "a",
+    fields: {},
+  });
+  const first = await openEventsStore({ directory, reserveBytes: 0 });
+  await first.append("app", [event(0)]);
+  await first.close();
+  for (const name of readdirSync(join(directory, "journal"))) rmSync(join(directory, "journal", name));
+  const second = await openEventsStore({ directory, reserveBytes: 0 });
+  await second.append("app", [event(1)]);
+  const ids = second.losses().map(({ id }) => id);
+  await second.close();
+  return { directory, ids };
 }
 
 t.test("a directory in the place of a list of files is named, with what to do", async (t) => {
