@@ -473,7 +473,11 @@ t.test(
         ]) {
           await window.open(`${world.service.url}${P}/alerts/new?query=level = error${part}`);
           await window.shows(words!, ".preview");
-          t.same(await window.evaluate(rest), { scrolled: 0, isFull: true }, words!);
+          // It is laid out once its words are there.
+          await window.until(`that it fits: ${words}`, async () => {
+            const { scrolled, isFull } = await window.evaluate<{ scrolled: number; isFull: boolean }>(rest);
+            return scrolled === 0 && isFull;
+          });
         }
         t.equal((await window.texts(".preview li")).length, 4);
         t.equal(
