@@ -1,4 +1,5 @@
 // Holds one read or one change of the records of a running service, so that something else can happen meanwhile.
+import type { CompiledQuery } from "kysely";
 import type { TestService } from "./service.ts";
 
 export interface Held {
@@ -28,6 +29,14 @@ export function holdNext({ records }: TestService, what: "a change" | "users" | 
         return (table: "users") => {
           const builder = target.selectFrom(table);
           return table === what ? holdingReads(builder, hold) : builder;
+        };
+      }
+      // A query whose SQL was made once: logservice/records/compiled.ts.
+      if (name === "executeQuery" && what !== "a change") {
+        return async (query: CompiledQuery) => {
+          const result = await target.executeQuery(query);
+          if (query.sql.includes(` from "${what}"`)) await hold();
+          return result;
         };
       }
       if (name === "transaction" && what === "a change") {
