@@ -6,11 +6,11 @@ import { join } from "node:path";
 import t, { type Test } from "tap";
 import { inviteOfLink } from "../../../logservice/account/invites.ts";
 import { copyDataDirectory } from "../../../logservice/admin.ts";
-import { openRecords } from "../../../logservice/records/open.ts";
 import type { Role } from "../../../logservice/records/tables.ts";
 import { ask, bearer, type Credential, ciToken, type OpenTail, openTail, session } from "../../support/credentials.ts";
 import { holdNext } from "../../support/held-records.ts";
 import { makeWorld, type Name } from "../../support/operation-bodies.ts";
+import { openTestRecords } from "../../support/records.ts";
 import { SCOPES, startTestService, type TestService } from "../../support/service.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
@@ -94,7 +94,7 @@ const WAYS: Readonly<Record<string, Remove>> = {
     await ask(service, "remove_member", { email }, owner);
   },
   "by another process": async ({ service, clock }, _, email) => {
-    const records = await openRecords(service.directory);
+    const records = await openTestRecords(service.directory);
     const user = records.db.selectFrom("users").select("id").where("email", "=", email);
     await records.db.deleteFrom("memberships").where("team_id", "=", FIRST).where("user_id", "in", user).execute();
     await records.close();
