@@ -19,6 +19,13 @@ const SET_VARIABLES = {
   "--sandbox": SANDBOX,
 } as const;
 
+/** Where the records of a log service are, if not in its data directory. */
+const RECORDS_PLACE = {
+  "--records <url>": "Records in PostgreSQL, postgres://user@host/database (or set TOOL_RECORDS)",
+  "--records-password <file>": "File with the password of the database (or set TOOL_RECORDS_PASSWORD)",
+  "--key-file <file>": "Key of the secrets in these records (default: secrets.key of the data directory)",
+} as const;
+
 /**
  * The commands by their usage. A flag is spelled as help shows it: `--open` is a switch, `--stage <stage>` takes a value,
  * `--file <path...>` takes a value and may be repeated, `--no-build` switches off what is on.
@@ -404,10 +411,12 @@ export const TABLE = {
       "--team <name>": "Name of the first team (default: default, or what a terminal is asked)",
       "--owner <email>": "The first person: prints a link that signs them in once",
       "--public-url <url>": "Where people will reach it (or set TOOL_PUBLIC_URL)",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service init --data /var/lib/logs",
       "service init --data people --owner ann@example.com",
+      "service init --data shared --records postgres://tool@localhost/logs",
       'service init --data logs --format json   # {"token": ...}',
     ],
   },
@@ -436,6 +445,7 @@ export const TABLE = {
       "--stripe-price <id>": "Price at Stripe that teams subscribe to",
       "--stripe-url <url>": "Address of Stripe's API, for tests",
       "--statement-key <file>": "Ed25519 key (PEM) that signs which edition a team may use",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service start --data /var/lib/logs",
@@ -451,6 +461,7 @@ export const TABLE = {
       "--description <text>": "For add: where the token is used",
       "--expires <time>": "For add: when the token ends, such as 30d (default: never)",
       "--team <team>": "For add: the team of the token, if there are several",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service token add --data logs --scope events:write --description web",
@@ -465,6 +476,7 @@ export const TABLE = {
       "--data <dir>": "Data directory",
       "--team <team>": "Team, if there are several",
       "--public-url <url>": "Where people reach the service, if it has not run yet",
+      ...RECORDS_PLACE,
     },
     examples: ["service owner add ann@example.com --data logs"],
   },
@@ -473,6 +485,7 @@ export const TABLE = {
     flags: {
       "--data <dir>": "Data directory",
       "--public-url <url>": "Where people reach the service, if it has not run yet",
+      ...RECORDS_PLACE,
     },
     examples: ["service sign-in ann@example.com --data logs"],
   },
@@ -483,6 +496,7 @@ export const TABLE = {
       "--repair": "Rebuild manifests and summaries, and quarantine damaged files",
       "--accept-loss <id...>": "Accept this loss: answers stop reporting it",
       "--backup <dir>": "Verify a backup instead",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service check --data logs",
