@@ -79,8 +79,11 @@ export class OpenExchanges {
   /** Ends the exchanges whose credential has ended, or was removed by another process. */
   async endRemoved(db: Kysely<Tables>, nowMs: number): Promise<void> {
     this.#removals++;
-    const left = await credentialsLeft(db, [...this.#byHash.keys()], nowMs);
-    for (const [hash, open] of [...this.#byHash]) {
+    // Those that begin meanwhile look their credentials up themselves.
+    const before = [...this.#byHash].map(([hash, open]) => [hash, [...open]] as const);
+    const hashes = before.map(([hash]) => hash);
+    const left = await credentialsLeft(db, hashes, nowMs);
+    for (const [hash, open] of before) {
       const user = left.get(hash);
       if (user === undefined) this.end(hash, "this token or session has ended");
       else

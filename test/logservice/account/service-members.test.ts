@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { OpenExchanges } from "../../../logservice/access/open-exchanges.ts";
 import { inviteOfLink } from "../../../logservice/account/invites.ts";
 import { copyDataDirectory } from "../../../logservice/admin.ts";
 import type { Role } from "../../../logservice/records/tables.ts";
@@ -82,6 +83,18 @@ async function received(service: TestService, bytes: number): Promise<void> {
 
 const isOver = async (service: TestService, credential: Credential) =>
   (await ask(service, "get_alerts", { project_id: "api" }, credential)).status;
+
+t.test("a request that begins while those of removed tokens are looked for goes on", async (t) => {
+  const { records } = await startTestService(t);
+  const exchanges = new OpenExchanges();
+  const looking = exchanges.endRemoved(records.db, Date.now());
+  const ended: string[] = [];
+  exchanges.open("hash of a token", ({ message }) => ended.push(message));
+  await looking;
+  t.same(ended, []);
+  await exchanges.endRemoved(records.db, Date.now());
+  t.same(ended, ["this token or session has ended"], "the next look finds it");
+});
 
 type Remove = (
   at: { readonly service: TestService; readonly clock: TestClock },
