@@ -112,10 +112,5 @@ function node24Runs() {
 }
 
 function commandRuns() {
-  const clone = resolve(root, "../shared/tools/fresh-clone");
-  if (!existsSync(clone)) console.log(`skipped: a fresh clone as a new user runs it, as ${clone} is not there`);
-  return [
-    { test: "format and lint", command: ["npm", "run", "--silent", "lint"] },
-    ...(existsSync(clone) ? [{ test: "fresh clone", command: [clone, "start"], lock: "npm start" }] : []),
-  ];
+  return [{ test: "format and lint", command: ["npm", "run", "--silent", "lint"] }];
 }

@@ -101,7 +101,7 @@ const builtOf = (test) => `dist/${test.replace(/\.ts$/, ".js")}`;
  * additional certificates of companies at each start, which takes longer than the rest of it.
  */
 const INSTALLS =
-  /^test\/(?:clients|peers)\/|^test\/slow\/(?:browser|builds|deploy-lifecycle|languages|loop|runtime-layer|service-npm-start|service-python|service-schemathesis)|^fresh clone/;
+  /^test\/(?:clients|peers)\/|^test\/slow\/(?:browser|builds|deploy-lifecycle|languages|loop|runtime-layer|service-npm-start|npm-start-clone|service-python|service-schemathesis)/;
 const { NODE_EXTRA_CA_CERTS: _, ...withoutCertificates } = process.env;
 /**
  * Variables of the shell that would turn a test that fails green: RECORD=1, which `.ci/run` has for another purpose, lets each

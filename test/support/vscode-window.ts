@@ -90,7 +90,7 @@ export class VscodeWindow {
 
   /** Saves the file, if it was changed, and gives its text. */
   async save(): Promise<string> {
-    if ((await this.page.locator(".tab.active.dirty").count()) > 0) {
+    if (await this.isDirty()) {
       await this.page.keyboard.press("Control+S");
       await this.page.locator(".tab.active:not(.dirty)").waitFor();
     }
@@ -216,9 +216,8 @@ export class VscodeWindow {
 
   /** The labels that are suggested at the cursor, in their order. */
   async suggestions(): Promise<string[]> {
-    await this.page.keyboard.press("Control+Space");
     const rows = this.page.locator(".suggest-widget.visible .monaco-list-row");
-    await rows.first().waitFor();
+    await this.pressFor("suggestions", "Control+Space", () => rows.first().isVisible());
     // In the order of the screen, which is not that of the elements.
     return rows.evaluateAll((rows) =>
       rows
@@ -243,10 +242,8 @@ export class VscodeWindow {
 
   /** Shows the hover at the cursor, and gives its paragraphs as they are. */
   async showHover(): Promise<string> {
-    await this.page.keyboard.press("Control+K");
-    await this.page.keyboard.press("Control+I");
     const hover = this.page.locator(".monaco-hover:not(.hidden) .hover-contents").first();
-    await hover.waitFor();
+    await this.pressFor("a hover", ["Control+K", "Control+I"], () => hover.isVisible());
     return (await hover.innerText()).trim();
   }
 
@@ -262,12 +259,28 @@ export class VscodeWindow {
    * for users.
    */
   async clickLens(title: string, hasWorked: () => Promise<boolean>): Promise<void> {
+    const lens = this.editor.locator(".codelens-decoration a", { hasText: title });
+    await this.tryFor(`what the lens ${title} does`, () => lens.click(), hasWorked);
+  }
+
+  /** Presses keys until they have worked: the editor loses those that come while it draws, as it does to users. */
+  private pressFor(what: string, keys: string | readonly string[], hasWorked: () => Promise<boolean>): Promise<void> {
+    const press = async () => {
+      for (const key of [keys].flat()) await this.page.keyboard.press(key);
+    };
+    return this.tryFor(what, press, hasWorked);
+  }
+
+  private async tryFor(what: string, act: () => Promise<void>, hasWorked: () => Promise<boolean>): Promise<void> {
     for (let tries = 1; !(await hasWorked()); tries++) {
-      await this.editor.locator(".codelens-decoration a", { hasText: title }).click();
-      const worked = until(`what the lens ${title} does`, hasWorked);
+      const worked = act().then(() => until(what, hasWorked));
       if (tries < 3) await worked.catch(() => {});
       else await worked;
     }
+  }
+
+  private async isDirty(): Promise<boolean> {
+    return (await this.page.locator(".tab.active.dirty").count()) > 0;
   }
 
   /** The lenses, as `line title`, by line. */
@@ -292,9 +305,8 @@ export class VscodeWindow {
 
   /** The titles of the light bulb's menu; the menu stays. */
   async fixes(): Promise<string[]> {
-    await this.page.keyboard.press("Control+.");
     const rows = this.page.locator(".action-widget .monaco-list-row.action");
-    await rows.first().waitFor();
+    await this.pressFor("the menu of fixes", "Control+.", () => rows.first().isVisible());
     return rows.evaluateAll((rows) =>
       rows
         .sort((a, b) => a.getBoundingClientRect().top - b.getBoundingClientRect().top)
@@ -303,15 +315,20 @@ export class VscodeWindow {
   }
 
   async acceptFix(title: string): Promise<string> {
-    await this.page.locator(".action-widget .monaco-list-row.action").getByText(title, { exact: true }).click();
+    const row = this.page.locator(".action-widget .monaco-list-row.action").getByText(title, { exact: true });
+    // New problems close the menu.
+    const accept = async () => {
+      if (!(await row.isVisible())) await this.fixes();
+      await row.click();
+    };
+    await this.tryFor(`the change of ${title}`, accept, () => this.isDirty());
     return this.changed();
   }
 
   /** F2, as a person does it. */
   async rename(to: string): Promise<string> {
-    await this.page.keyboard.press("F2");
     const input = this.page.locator(".rename-box .rename-input");
-    await input.waitFor();
+    await this.pressFor("the field for a name", "F2", () => input.isVisible());
     await input.fill(to);
     await this.page.keyboard.press("Enter");
     return this.changed();
@@ -320,13 +337,12 @@ export class VscodeWindow {
   /** F12; where the cursor is then. */
   async definition(): Promise<string | undefined> {
     const before = await this.cursor();
-    await this.page.keyboard.press("F12");
-    await until("the cursor to move", async () => (await this.cursor()) !== before);
+    await this.pressFor("the cursor to move", "F12", async () => (await this.cursor()) !== before);
     return this.cursor();
   }
 
   async format(): Promise<string> {
-    await this.page.keyboard.press("Control+Shift+I");
+    await this.pressFor("the formatted text", "Control+Shift+I", () => this.isDirty());
     return this.changed();
   }
 }
