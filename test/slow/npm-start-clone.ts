@@ -1,5 +1,5 @@
-// `npm start` as a new user runs it, in a fresh clone of what is committed: it installs, builds and serves. A file that was not
-// committed, or a step that the README lacks, is found here.
+// `npm start` as a new user runs it, in a fresh clone of the last commit: it installs, builds and serves. Finds files that were not
+// committed, and steps that the README lacks.
 import { spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdtempSync, rmSync } from "node:fs";
 import { tmpdir } from "node:os";
@@ -66,7 +66,7 @@ t.test("npm start in a fresh clone", { skip }, async (t) => {
   t.equal(git(["-C", clone, "status", "--porcelain"]), "", "nothing is left that git does not ignore");
 });
 
-/** What it prints, on either stream. */
+/** The output of both streams. */
 function git(words: readonly string[]): string {
   const { stdout, stderr } = spawnSync("git", words, { encoding: "utf8" });
   return stdout + stderr;
