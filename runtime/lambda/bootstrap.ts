@@ -4,6 +4,7 @@ import { systemClock } from "../../grammar/units/clock.ts";
 import { type LoadedDeployment, loadDeployment } from "./deployment.ts";
 import { InitError } from "./init-error.ts";
 import { answerInvocations } from "./loop.ts";
+import { registerExtension } from "./register-extension.ts";
 import { connectRuntimeApi } from "./runtime-api.ts";
 
 /**
@@ -20,7 +21,10 @@ const APP_STOP_MS = 300;
 
 async function main(): Promise<void> {
   const { env } = process;
-  const api = connectRuntimeApi(env.AWS_LAMBDA_RUNTIME_API ?? "", systemClock);
+  const address = env.AWS_LAMBDA_RUNTIME_API ?? "";
+  const api = connectRuntimeApi(address, systemClock);
+  // The answer comes while the deployment is read.
+  const registered = registerExtension(address);
   let deployment: LoadedDeployment;
   try {
     deployment = await loadDeployment({
@@ -43,7 +47,7 @@ async function main(): Promise<void> {
   });
   const readyByMs = performance.timeOrigin + READY_MS;
   const streams = env.TOOL_RESPONSE_MODE !== "buffered";
-  await answerInvocations(application, api, { streams, readyByMs, sender });
+  await answerInvocations(application, api, { streams, readyByMs, sender, registered });
 }
 
 async function stop({ application, sender }: LoadedDeployment): Promise<void> {

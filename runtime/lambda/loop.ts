@@ -8,6 +8,8 @@ export interface LoopOptions extends InvocationOptions {
   readonly readyByMs: number;
   /** Sends entries between an answer and the next event. */
   readonly sender?: Sender | undefined;
+  /** Settled once the platform knows that it must say before it ends this process, which it takes before the first event only. */
+  readonly registered: Promise<void>;
 }
 
 /** An emulator that does not answer a registration is not waited for any longer. */
@@ -31,9 +33,9 @@ export async function answerInvocations(
 ): Promise<never> {
   const { clock } = application;
   application.supervisor?.start();
-  const registered = Promise.race([api.register(), clock.sleep(REGISTER_MS, undefined, { isBackground: true })]);
+  const waited = clock.sleep(REGISTER_MS, undefined, { isBackground: true });
   await untilListening(application, options.readyByMs);
-  await registered;
+  await Promise.race([options.registered, waited]);
   let pauseMs: number | undefined;
   for (let idleSinceMs = clock.nowMs(), isFirst = true; ; idleSinceMs = clock.nowMs(), isFirst = false) {
     await outputRead();

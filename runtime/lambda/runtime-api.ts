@@ -7,11 +7,6 @@ export interface RuntimeApi {
   /** Waits for the next event, as long as it takes: meanwhile the platform may stop this process. */
   next(): Promise<LambdaInvocation>;
   answerTo(invocation: LambdaInvocation): AnswerSink;
-  /**
-   * Asks to be told before this process is ended: the platform sends SIGTERM only if an extension is registered. To be called
-   * before the first `next`. Resolves if there is nobody to ask, too.
-   */
-  register(): Promise<void>;
   /** The function cannot answer anything: the platform restarts it. */
   initError(type: string, message: string): Promise<void>;
 }
@@ -29,8 +24,6 @@ export class PlatformRefusal extends Error {
 /** Longest time that a function may take. */
 const MAX_INVOCATION_MS = 15 * 60 * 1000;
 
-const EXTENSION = "tool";
-
 const MEDIA_TYPE_OF_PARTS = "application/vnd.awslambda.http-integration-response";
 
 /** Trailers that say that an answer in parts broke off. */
@@ -39,8 +32,7 @@ const ERROR_BODY = "Lambda-Runtime-Function-Error-Body";
 
 /**
  * Speaks the Lambda Runtime API, version 2018-06-01, at the address in AWS_LAMBDA_RUNTIME_API ("Using the Lambda
- * runtime API for custom runtimes"; answers in parts: "Using response streaming with custom runtimes"; to be registered:
- * "Using the Lambda Extensions API to create extensions").
+ * runtime API for custom runtimes"; answers in parts: "Using response streaming with custom runtimes").
  */
 export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
   // One connection is enough: requests to the platform come one after another.
@@ -66,30 +58,6 @@ export function connectRuntimeApi(address: string, clock: Clock): RuntimeApi {
         document: (json) => post(`/invocation/${id}/response`, json, { "Content-Type": "application/json" }),
         stream: () => streamed(`/invocation/${id}/response`),
       };
-    },
-
-    async register() {
-      try {
-        const extensions = `http://${address}/2020-01-01/extension`;
-        // An internal extension, which is a part of this process: it wants no events, only to be there.
-        const body = JSON.stringify({ events: [] });
-        const headers = {
-          "Lambda-Extension-Name": EXTENSION,
-          "Content-Type": "application/json",
-          "Content-Length": Buffer.byteLength(body),
-        };
-        const response = await answered(request(`${extensions}/register`, { method: "POST", headers }).end(body));
-        await textOf(response);
-        const id = response.headers["lambda-extension-identifier"];
-        if (response.statusCode !== 200 || typeof id !== "string") return;
-        // That it is ready. Without events there is no answer before the end.
-        const next = request(`${extensions}/event/next`, { headers: { "Lambda-Extension-Identifier": id } });
-        next.on("error", () => {}).on("response", (waiting) => waiting.on("error", () => {}).resume());
-        next.on("socket", (socket) => socket.unref());
-        next.end();
-      } catch {
-        // An emulator without extensions ends functions without a word.
-      }
     },
 
     initError: (type, message) => post("/init/error", errorBody(type, message), { [ERROR_TYPE]: type }),
