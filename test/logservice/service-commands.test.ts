@@ -14,6 +14,7 @@ import { anyPort } from "../../runtime/port.ts";
 import { rpcClient } from "../../schema/rpc-client.ts";
 import { isRunning, listening, type Running, root, spawnTool, tool } from "../support/cli.ts";
 import { SCOPES, sendTo } from "../support/service.ts";
+import { slow } from "../support/slow.ts";
 import { typeInto } from "../support/terminal.ts";
 import { until } from "../support/until.ts";
 
@@ -125,8 +126,11 @@ t.test("a second signal ends the service at once, though a request is under way"
   t.match(await running.ended, { code: 130, signal: null }, "a stop that is waited for ends with 0");
 });
 
-for (const umask of [0o000, 0o022]) {
-  t.test(`what the service makes is for its owner only, with the umask ${umask.toString(8)}`, async (t) => {
+for (const [umask, options] of [
+  [0o000, {}],
+  [0o022, slow()],
+] as const) {
+  t.test(`what the service makes is for its owner only, with the umask ${umask.toString(8)}`, options, async (t) => {
     const before = process.umask(umask);
     t.teardown(() => process.umask(before));
     const folder = folderOf(t);

@@ -17,6 +17,7 @@ import { oddEvents } from "../../support/events/generate.ts";
 import { openOracle } from "../../support/events/oracle.ts";
 import { differenceOf, randomPipeline } from "../../support/events/random-pipeline.ts";
 import { randomOf } from "../../support/random.ts";
+import { slow } from "../../support/slow.ts";
 
 const BEGIN_MS = Date.parse("2024-05-01T10:00:00Z");
 const NOW_MS = Date.parse("2024-05-01T14:00:00Z");
@@ -89,12 +90,12 @@ t.test("each stage and each function is drawn", (t) => {
   t.end();
 });
 
-for (const [name, flushAt] of [
-  ["newest in memory", []],
-  ["all in segments", [500, 1250, 2750]],
-  ["some of each", [1000, 2000]],
+for (const [name, flushAt, options] of [
+  ["newest in memory", [], slow()],
+  ["all in segments", [500, 1250, 2750], slow()],
+  ["some of each", [1000, 2000], {}],
 ] as const) {
-  t.test(`random pipelines: ${name}`, async (t) => {
+  t.test(`random pipelines: ${name}`, options, async (t) => {
     const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
     await filled(oracle, []);
     await filled(store, flushAt);

@@ -11,6 +11,7 @@ import { OpenExports } from "../../../logservice/rpc/open-exports.ts";
 import type { Operations } from "../../../schema/rpc.generated.ts";
 import { bearer, type Credential, session } from "../../support/credentials.ts";
 import { startTestService, type TestService } from "../../support/service.ts";
+import { slow } from "../../support/slow.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { unchanging } from "../../support/unchanging.ts";
 import { until } from "../../support/until.ts";
@@ -377,7 +378,7 @@ const BIG = Array.from({ length: 100_000 }, (_, n) => ({
   fields: { n, path: `/p/${n % 100}` },
 }));
 
-t.test("100,000 events, in order, whole, with bounded memory", async (t) => {
+t.test("100,000 events, in order, whole, with bounded memory", slow(), async (t) => {
   const service = await serviceWith(t, BIG, { engine: "duckdb" });
   const { response } = await begin(service, await ticketFor(service));
   let left = BIG.length;
@@ -448,7 +449,7 @@ t.test("a client that reads nothing stops the reading of pages", async (t) => {
   t.equal((await rest(response)).text.split("\n").length, LONG.length + 1, "and goes on when it is read");
 });
 
-t.test("what ends an export while it is sent breaks it off", async (t) => {
+t.test("what ends an export while it is sent breaks it off", slow(), async (t) => {
   type Watched = Awaited<ReturnType<typeof watched>>;
   const rows: Readonly<Record<string, (at: Watched, token: string) => unknown>> = {
     "the token is removed": ({ service }, token) => service.call("remove_token", { token_id: token }),
