@@ -4,6 +4,7 @@ import { gzipSync } from "node:zlib";
 import t, { type Test } from "tap";
 import { LIMITS } from "../../../logservice/limits.ts";
 import { type Answer, startTestService, type TestService } from "../../support/service.ts";
+import { slow } from "../../support/slow.ts";
 
 const TIME_MS = Date.UTC(2026, 0, 2, 10, 0, 0);
 const MIB = 1024 * 1024;
@@ -323,6 +324,26 @@ t.test("nothing is refused with 413", async (t) => {
     path: `/integrations/cloudwatch?project=${"p".repeat(9_000)}`,
   });
   t.match([long.status, long.json.errorMessage.length], [404, 8_192], "as long as Firehose takes it");
+});
+
+// The largest buffer that a stream may have. Its records are a megabyte each, as Firehose makes them.
+t.test("a request of 64 MiB", slow(), async (t) => {
+  const service = await withProject(t);
+  const text = (i: number) => `${i} ${"x".repeat(240_000)}`;
+  const records = Array.from({ length: 64 }, (_, i) => {
+    const events = eventsOf(...[0, 1, 2, 3].map((j) => text(i * 4 + j)));
+    const json = subscription(events.map((event, j) => ({ ...event, id: `${i}-${j}` })));
+    // As large as what cannot be compressed.
+    const packed = gzipSync(json, { level: 0 });
+    return record(Buffer.concat([packed, gzipSync(Buffer.alloc(MIB - packed.length - 200, " "), { level: 0 })]));
+  });
+  const body = requestOf(records);
+  t.ok(body.length > (64 * MIB * 4) / 3 - MIB, `${body.length} bytes`);
+  const answer = await deliver(service, body);
+  t.match([answer.status, answer.json], [200, { requestId: "r-1" }]);
+  // All of them are more than a page has.
+  const { json } = await service.call("get_count", { project_id: "shop", ...RANGE });
+  t.match(json, { count: 256 });
 });
 
 // A stream's buffer of 64 MiB holds hundreds of megabytes of lines.

@@ -231,8 +231,12 @@ for (const [name, fault] of Object.entries(FAULTS)) {
     t.ok(bytes < 64 * 1024 * 1024, `${bytes} bytes of answers were taken`);
 
     // As soon as it is well, all of it arrives, once.
-    if (fault.isSecure) return;
     world.recover();
+    if (fault.isSecure) {
+      // Node reads it for each connection: in place of a certificate that it trusts.
+      process.env.NODE_TLS_REJECT_UNAUTHORIZED = "0";
+      t.teardown(() => void delete process.env.NODE_TLS_REJECT_UNAUTHORIZED);
+    }
     // An attempt that is under way ends by its own time.
     await clock.advance(20_000);
     for (let second = 0; second < 65; second++) {
