@@ -25,6 +25,11 @@ export function commandOf(pid: number): string {
   }
 }
 
+/** Bytes that it has read so far, from whatever it was: proc(5), rchar. */
+export function bytesReadBy(pid: number): number {
+  return Number(/^rchar: (\d+)$/m.exec(readFileSync(`/proc/${pid}/io`, "utf8"))?.[1]);
+}
+
 export function socketsOf(pid: number): number {
   return descriptorsOf(pid).filter((target) => target.startsWith("socket:")).length;
 }

@@ -12,7 +12,7 @@ import { tableText } from "../../../cli/output/table-text.ts";
 import type { RowColumn, Table } from "../../../grammar/query/index.ts";
 import { visible } from "../../../grammar/visible-text.ts";
 import { cleanEnv, cliPath, spawnTool, tool } from "../../support/cli.ts";
-import { descriptorsOf } from "../../support/processes.ts";
+import { bytesReadBy, descriptorsOf } from "../../support/processes.ts";
 import { typeInto } from "../../support/terminal.ts";
 import { until } from "../../support/until.ts";
 
@@ -223,9 +223,13 @@ t.test("a log that is followed gives its rows at the end", async (t) => {
   const { folder } = logIn(t);
   const running = spawnTool(["logs", "--file", "a.ndjson", "-f", "error | count by path"], { cwd: folder });
   await until("it reads", () => descriptorsOf(running.child.pid!).some((path) => path.endsWith("/a.ndjson")));
-  await new Promise((resolve) => setTimeout(resolve, 1500));
-  appendFileSync(join(folder, "a.ndjson"), entry(50, { path: "/new", status: 500 }, "error"));
-  await new Promise((resolve) => setTimeout(resolve, 1500));
+  // The second one comes only after the first was looked at.
+  for (const level of ["error", "info"]) {
+    const line = entry(50, { path: "/new", status: 500 }, level);
+    const before = bytesReadBy(running.child.pid!);
+    appendFileSync(join(folder, "a.ndjson"), line);
+    await until("what was added is read", () => bytesReadBy(running.child.pid!) >= before + line.length);
+  }
   t.equal(running.stdout(), "", "programs get rows once");
   running.child.kill("SIGINT");
   await until("its end", () => running.child.exitCode !== null);
