@@ -64,8 +64,9 @@ export function openLogs(world: World, region: string) {
     return group;
   };
 
-  /** Writes as the platform does: group and stream are made if they are missing. */
+  /** Writes as the platform does: group and stream are made if they are missing, and there is something to write. */
   const append = (groupName: string, stream: string, events: readonly { timestamp: number; message: string }[]) => {
+    if (events.length === 0) return;
     if (groups.peek(groupName)?.streams.has(stream) !== true) {
       const group = groups.get(groupName) ?? createGroup(groupName);
       group.streams.set(stream, { createdAt: world.clock.now() });
