@@ -179,7 +179,7 @@ export class Evaluator {
     const at = clock.nowMs();
     if (Math.abs(at - this.#cleanedAtMs) < CLEAN_MS) return;
     this.#cleanedAtMs = at;
-    // Of alerts that are gone.
+    // An alert that was removed meanwhile left its entry.
     for (const [id, { atMs }] of this.#lateFailures) if (Math.abs(at - atMs) > CLEAN_MS) this.#lateFailures.delete(id);
     await removeOldLateMinutes(records.db, at);
     await removeOldEpisodes(records.db, new Date(at - KEPT_EPISODES_MS).toISOString());
