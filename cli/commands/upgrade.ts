@@ -22,7 +22,14 @@ import {
   type ListedRelease,
 } from "../release/git-host.ts";
 import { installRelease, makeFolder, removeEmpty } from "../release/install-release.ts";
-import { changedFiles, checkWritable, type Library, libraryOfPrefix, libraryOfVersion } from "../release/library.ts";
+import {
+  changedFiles,
+  checkWritable,
+  type Library,
+  libraryOfPrefix,
+  libraryOfVersion,
+  linkedVersion,
+} from "../release/library.ts";
 import { isManaged, type ManagedReceipt } from "../release/receipt.ts";
 import { isVersion, type ReleaseFile, type ReleaseStatement, versionOfEdition } from "../release/statement.ts";
 import { withUpgradeLock } from "../release/upgrade-lock.ts";
@@ -84,14 +91,23 @@ async function upgradeRelease(
   const release = await findRelease(target, host);
   const wanted = await wantedOf(context, release, { bundled, library, host });
   const { edition, version } = wanted;
-  const current = library.receipt?.version;
+  const linked = linkedVersion(library);
+  const current = linked?.version;
   const isSwitch = library.receipt !== undefined && library.receipt.edition !== edition;
   const from = isSwitch ? (bundled.release ?? bundled.version) : current;
   // The numbers of both editions are independent: then those of the releases are compared, and the same one will do.
+  // What the command is not has to be installed, whatever the receipt says.
+  const isLinked = linked === library.receipt;
   const order =
-    from === undefined ? 1 : isSwitch ? compareVersions(release.version, from) || 1 : compareVersions(version, from);
+    from === undefined || !isLinked
+      ? 1
+      : isSwitch
+        ? compareVersions(release.version, from) || 1
+        : compareVersions(version, from);
   const named = isSwitch ? `${version} (${WORDS[edition]})` : version;
-  const inPlace = inPlaceOf(isSwitch ? `${current} (${WORDS[editionOf(library, bundled)]})` : current);
+  const inPlace = inPlaceOf(
+    isSwitch && current !== undefined ? `${current} (${WORDS[editionOf(library, bundled)]})` : current,
+  );
   const finish = async (status: Status, text: string) => {
     const document = { status, version, edition, previous: current ?? null, command: library.command };
     await context.print(context.format === "json" ? JSON.stringify(document, null, 2) : text);

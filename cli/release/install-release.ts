@@ -124,13 +124,27 @@ async function flush(path: string): Promise<void> {
   }
 }
 
-/** Removes the folders of runs that were killed, but for a folder that the command is in: install.sh runs it from there for a moment. */
+/**
+ * Removes what runs left that were killed: their folders, but for one that the command is in, as install.sh runs it from there for a
+ * moment; locks that they took away; and links that they had not renamed.
+ */
 function removeLeft(library: Library): void {
   const linked = linkedFolder(library);
-  for (const name of readdirSync(library.folder).filter((name) => name.startsWith(NEW))) {
-    const path = join(library.folder, name);
-    if (linked === undefined || relative(path, linked).startsWith("..")) rmSync(path, { recursive: true, force: true });
-  }
+  const isLeft = (path: string) => linked === undefined || relative(path, linked).startsWith("..");
+  for (const path of namesLike(join(library.folder, NEW)).filter(isLeft))
+    rmSync(path, { recursive: true, force: true });
+  for (const path of namesLike(join(library.folder, ".lock."))) rmSync(path, { force: true });
+  const places = [library.command, ...placesOfShare(library).map(({ path }) => path)];
+  for (const path of places.flatMap((place) => namesLike(`${place}${NEW}`)))
+    if (linkedFolder({ ...library, command: path }) !== undefined) rmSync(path, { force: true });
+}
+
+/** The paths in a folder that begin with this one; none if the folder is not there. */
+function namesLike(path: string): string[] {
+  const folder = dirname(path);
+  if (!existsSync(folder)) return [];
+  const names = readdirSync(folder).filter((name) => name.startsWith(basename(path)));
+  return names.map((name) => join(folder, name));
 }
 
 /** By the system's tar, which gets what was checked; xz by its program, gzip by Node. */
@@ -356,12 +370,17 @@ const SHARE: Readonly<Record<string, string>> = {
   "share/fish/vendor_completions.d/tool.fish": "share/completions/tool.fish",
 };
 
-/** Links that are ours, or to be made where nothing is. Without a prefix the system looks nowhere. */
+/** Without a prefix the system looks nowhere. */
+function placesOfShare({ folder }: Library): { readonly path: string; readonly source: string }[] {
+  const prefix = dirname(dirname(folder));
+  if (folder !== join(prefix, "lib/tool")) return [];
+  return Object.entries(SHARE).map(([place, source]) => ({ path: join(prefix, place), source }));
+}
+
+/** Links that are ours, or to be made where nothing is. */
 function shareLinks(library: Library, folder: string): { readonly path: string; readonly target: string }[] {
-  const prefix = dirname(dirname(library.folder));
-  if (library.folder !== join(prefix, "lib/tool")) return [];
-  return Object.entries(SHARE)
-    .map(([place, source]) => ({ path: join(prefix, place), target: join(folder, source) }))
+  return placesOfShare(library)
+    .map(({ path, source }) => ({ path, target: join(folder, source) }))
     .filter(({ path, target }) => {
       const isOurs = linkTarget(path)?.startsWith(`${library.folder}${sep}`) ?? false;
       return existsSync(target) && (isOurs || tried(() => lstatSync(path)) !== undefined);

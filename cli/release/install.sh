@@ -158,7 +158,10 @@ install_tool() {
   if is_installed; then
     target=$library/$own_folder
     make_link "$to_library/$own_folder/bin/tool" "$command"
-    link_share
+    # A link that the receipt does not list would stay when tool is removed.
+    list_share | while IFS=$tab read -r place source; do
+      ! receipt_lists "$place" || printf '%s\t%s\n' "$place" "$source"
+    done | link_share
     say "tool $named is installed already: $command"
   else
     download_archive
@@ -304,6 +307,7 @@ take_lock() {
   for left in "$library"/.new.*; do
     case $in_use in *"/${left##*/}/"*) ;; *) rm -rf "$left" ;; esac
   done
+  rm -f "$library"/.lock.*
   # And links that they had not renamed.
   for left in "$command".new.* "$prefix"/share/*/*/*tool*.new.*; do
     if is_ours "$left"; then rm -f "$left"; fi
@@ -725,6 +729,11 @@ receipt_value() {
   awk -F '\t' -v path=".$1" '$1 == path { print $2; exit }' "$temporary/receipt"
 }
 
+# Whether it lists a link.
+receipt_lists() {
+  awk -F '\t' '$1 ~ /^\.links\./ { print $2 }' "$temporary/receipt" | grep -Fqx -e "$1"
+}
+
 refuse_managed() {
   manager=$(receipt_value manager.name)
   [ -z "$manager" ] || fail "tool was installed by $manager" "use that: $(receipt_value manager.upgrade)"
@@ -747,12 +756,12 @@ switch() {
   list_share | while IFS=$tab read -r place source; do make_folder "${place%/*}"; done
   write_receipt
   make_link "$to_library/$own_folder/bin/tool" "$command"
-  link_share
+  list_share | link_share
 }
 
-# Links the man page and the completions of $target, where their folders are.
+# Links the man page and the completions of $target that stdin has, as list_share prints them, where their folders are.
 link_share() {
-  list_share | while IFS=$tab read -r place source; do
+  while IFS=$tab read -r place source; do
     [ ! -d "${place%/*}" ] || make_link "$target/$source" "$place"
   done
 }

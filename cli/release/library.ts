@@ -52,6 +52,18 @@ export function linkedFolder({ folder, command }: Library): string | undefined {
   return relative(realDirectory(folder), realDirectory(version)).startsWith("..") ? undefined : version;
 }
 
+/**
+ * The version that the command is: that of the receipt, or the one before it, as a run that was killed had written the receipt
+ * and not linked the command. Undefined if it is neither.
+ */
+export function linkedVersion(library: Library): InstalledVersion | undefined {
+  const { receipt } = library;
+  const linked = linkedFolder(library);
+  if (receipt === undefined || linked === undefined) return undefined;
+  const isLinked = ({ folder }: InstalledVersion) => realDirectory(folder) === realDirectory(linked);
+  return [receipt, ...(receipt.previous === undefined ? [] : [receipt.previous])].find(isLinked);
+}
+
 /** The text of the link of the command to a version: relative, so that the prefix can be moved as a whole. */
 export const linkText = ({ command }: Library, version: string) =>
   relative(

@@ -23,7 +23,8 @@ export async function withUpgradeLock<T>(library: string, work: () => Promise<T>
     }
     const aside = `${path}.${process.pid}`;
     renameSync(path, aside);
-    rmSync(aside);
+    // The next owner may have removed it.
+    rmSync(aside, { force: true });
   }
   try {
     return await work();

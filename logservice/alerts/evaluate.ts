@@ -43,9 +43,16 @@ export async function evaluateSlot(
     return valuesOf(question.query, rows);
   } catch (error) {
     if (signal.aborted || !(error instanceof StoreError)) throw error;
-    return { ok: false, problems: [error.message] };
+    return failureOf(error);
   }
 }
+
+/** The outcome of a slot that the store did not read. */
+export const failureOf = ({ message, type }: StoreError): SlotOutcome => ({
+  ok: false,
+  problems: [message],
+  ...(type === "unavailable" && { isMomentary: true }),
+});
 
 /** With more groups a query tells values and not things to look after, and nobody reads so many messages. */
 const MOST_GROUPS = 100;

@@ -43,6 +43,10 @@ const READS_AT_ONCE = 2;
 const PROJECT_READS = 1;
 /** An evaluation that took too long is asked half as often the next time, down to one slot in so many. */
 const MOST_PACE = 16;
+/** How often late events are read at most if the store fails: no later slot tells of them. */
+export const LATE_TRIES = 3;
+/** The time between two of these readings. */
+const LATE_RETRY_MS = 60_000;
 /** Transitions of one evaluation that are told with events: each takes a search. */
 const MOST_SAMPLES = 20;
 
@@ -74,6 +78,8 @@ export class Evaluator {
   #lateSeen = 0;
   /** How often all are to be looked at again. */
   #lateResets = 0;
+  /** The alerts whose late events could not be read, by their id. */
+  readonly #lateFailures = new Map<string, { readonly count: number; readonly atMs: number }>();
   #gauges = { triggered: 0, failing: 0 };
   /** Until when it has looked for alerts that are due. */
   #lookedAtMs = Number.POSITIVE_INFINITY;
@@ -173,6 +179,8 @@ export class Evaluator {
     const at = clock.nowMs();
     if (Math.abs(at - this.#cleanedAtMs) < CLEAN_MS) return;
     this.#cleanedAtMs = at;
+    // An alert that was removed meanwhile left its entry.
+    for (const [id, { atMs }] of this.#lateFailures) if (Math.abs(at - atMs) > CLEAN_MS) this.#lateFailures.delete(id);
     await removeOldLateMinutes(records.db, at);
     await removeOldEpisodes(records.db, new Date(at - KEPT_EPISODES_MS).toISOString());
   }
@@ -232,7 +240,7 @@ export class Evaluator {
       // A slot that is over may have been read before they came, for this alert or for another one with the same query. One that
       // is not will have them.
       const isWaiting = slots.some((slot) => slot >= alert.next_slot && slotStopMs(slot, alert.interval) <= at);
-      const isFree = !isWaiting && !this.#busy.has(alert.id);
+      const isFree = !isWaiting && !this.#busy.has(alert.id) && this.#mayReadLate(alert.id, at);
       return evaluated.length > 0 || isWaiting ? [{ alert, slots: evaluated, isFree }] : [];
     });
     const free = due.filter(({ isFree }) => isFree);
@@ -259,6 +267,20 @@ export class Evaluator {
     }, newest);
   }
 
+  #mayReadLate(id: string, nowMs: number): boolean {
+    const failed = this.#lateFailures.get(id);
+    return failed === undefined || Math.abs(nowMs - failed.atMs) >= LATE_RETRY_MS;
+  }
+
+  /** Notes whether late events of an alert could be read; returns whether they are to be read once more. */
+  #isReadAgain(id: string, isFailed: boolean): boolean {
+    const count = (this.#lateFailures.get(id)?.count ?? 0) + 1;
+    const isAgain = isFailed && count < LATE_TRIES;
+    if (isAgain) this.#lateFailures.set(id, { count, atMs: this.#options.clock.nowMs() });
+    else this.#lateFailures.delete(id);
+    return isAgain;
+  }
+
   /** Begins evaluations as long as there is room. */
   #next(): void {
     for (let due = this.#turns.take(); due !== undefined; due = this.#turns.take()) {
@@ -275,6 +297,11 @@ export class Evaluator {
     try {
       const { late } = due;
       const evaluation = await (late === undefined ? this.#find(due) : this.#findLate({ ...due, late }));
+      if (evaluation === undefined) {
+        this.#busy.delete(alert.id);
+        this.#lookAtLateAgain();
+        return;
+      }
       this.#evaluations.push(evaluation);
       this.#writing ??= this.#write();
     } catch (error) {
@@ -317,8 +344,11 @@ export class Evaluator {
     return { alert, before, after, nextSlot: last + pace, pace, transitions, samples };
   }
 
-  /** Evaluates slots again that got late events. Nothing of it counts as a failure of the alert, nor as its slowness. */
-  async #findLate({ alert, groups, late }: Due & { readonly late: LateWork }): Promise<Evaluation> {
+  /**
+   * Evaluates slots again that got late events. Nothing of it counts as a failure of the alert, nor as its slowness. Resolves to
+   * undefined if the store failed and they are to be read once more.
+   */
+  async #findLate({ alert, groups, late }: Due & { readonly late: LateWork }): Promise<Evaluation | undefined> {
     const { records, clock } = this.#options;
     const before = stateOf(alert, groups);
     const { next_slot: nextSlot, pace, interval } = alert;
@@ -343,6 +373,10 @@ export class Evaluator {
       ranges.push({ slots, late: numbers, isUpToNow: range.last === bounds.last });
       if (outcomes.some((one) => !one.ok && one.isOverTime === true)) break;
     }
+    const isFailed = ranges.some(({ slots }) =>
+      slots.some(({ outcome }) => !outcome.ok && outcome.isMomentary === true),
+    );
+    if (this.#isReadAgain(alert.id, isFailed)) return undefined;
     const since = new Date(slotStartMs(whole.first, interval)).toISOString();
     const episodes = await episodesSince(records.db, alert.id, since);
     const rule = ruleOf(alert, read.value.isCount);

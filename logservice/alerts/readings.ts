@@ -3,6 +3,7 @@ import type { EventsStore } from "../events/store.ts";
 import { StoreError } from "../events/store.ts";
 import type { AlertRow } from "../records/tables.ts";
 import type { ReadAlertQuery } from "./alert-query.ts";
+import { failureOf } from "./evaluate.ts";
 import { readSlots, type Slots } from "./read-slots.ts";
 import { JITTER_MS } from "./slots.ts";
 import type { SlotOutcome } from "./state.ts";
@@ -76,9 +77,9 @@ export class Readings {
     } catch (error) {
       over.throwIfAborted();
       if (timed.signal.aborted) return repeated({ ok: false, problems: [message], isOverTime: true }, slots);
-      const isKnown = error instanceof StoreError;
-      if (!isKnown) this.#failed("the query of an alert failed", error);
-      return repeated({ ok: false, problems: [isKnown ? error.message : "the query failed"] }, slots);
+      if (error instanceof StoreError) return repeated(failureOf(error), slots);
+      this.#failed("the query of an alert failed", error);
+      return repeated({ ok: false, problems: ["the query failed"], isMomentary: true }, slots);
     } finally {
       timer.stop();
       over.removeEventListener("abort", end);

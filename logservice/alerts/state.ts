@@ -61,6 +61,8 @@ export type SlotOutcome =
       readonly problems: readonly string[];
       /** Whether it was stopped because it took too long. */
       readonly isOverTime?: boolean;
+      /** Whether the store failed, which may be for a moment. */
+      readonly isMomentary?: boolean;
     };
 
 export interface Slot {

@@ -64,12 +64,11 @@ export function openLogs(world: World, region: string) {
     return group;
   };
 
-  /** Writes as the platform does: group and stream are made if they are missing. */
+  /** Writes as the platform does: group and stream are made if they are missing, and there is something to write. */
   const append = (groupName: string, stream: string, events: readonly { timestamp: number; message: string }[]) => {
-    if (groups.peek(groupName)?.streams.has(stream) !== true) {
-      const group = groups.get(groupName) ?? createGroup(groupName);
-      group.streams.set(stream, { createdAt: world.clock.now() });
-    }
+    if (events.length === 0) return;
+    if (groups.peek(groupName)?.streams.has(stream) !== true)
+      (groups.get(groupName) ?? createGroup(groupName)).streams.set(stream, { createdAt: world.clock.now() });
     const added = events.map(({ timestamp, message }) => {
       // Ids grow, in the next run of the sandbox, too.
       lastId = Math.max(lastId + 1, world.clock.base.nowMs() * 1000);

@@ -1,3 +1,5 @@
+import { stat } from "node:fs/promises";
+import { basename } from "node:path";
 import { readDataFile } from "../../data-file.ts";
 import {
   errorCode,
@@ -162,8 +164,13 @@ async function keptLosses(path: string): Promise<readonly JournalLoss[]> {
   const kept = readWithChecksum(text);
   if (Array.isArray(kept)) return kept as JournalLoss[];
   const reason = "may lack events: both lists of what the journal lost are damaged";
-  const file = path.slice(path.lastIndexOf("/") + 1);
-  return [{ id: lossId(file), file, reason, atMs: 0, bytes: 0, fileBytes: 0, isPossible: true }];
+  const file = basename(path);
+  // By its time: if it is damaged once more, that is another loss, which nobody has accepted yet.
+  const changedMs = await stat(path).then(
+    ({ mtimeMs }) => mtimeMs,
+    () => 0,
+  );
+  return [{ id: lossId(`${file} ${changedMs}`), file, reason, atMs: 0, bytes: 0, fileBytes: 0, isPossible: true }];
 }
 
 const lossesPath = (path: string) => path.replace(/\.json$/, "-losses.json");

@@ -830,6 +830,21 @@ t.test("the folders that it made go with it", { skip }, async (t) => {
   });
 });
 
+t.test(
+  "a man page of something else, which is gone later: the next run makes no link that nothing removes",
+  { skip },
+  async (t) => {
+    const { run, path } = await world(t);
+    mkdirSync(path("usr/share/man/man1"), { recursive: true });
+    writeFileSync(path("usr/share/man/man1/tool.1"), "");
+    t.equal((await run()).code, 0);
+    rmSync(path("usr/share/man/man1/tool.1"));
+    t.equal((await run()).code, 0);
+    t.equal((await run(["--uninstall"])).code, 0);
+    t.same(tree(path("usr")), []);
+  },
+);
+
 t.test("where it goes", { skip }, async (t) => {
   await t.test("the prefix is not writable: a folder of the person", async (t) => {
     const { run, path } = await world(t);
@@ -971,6 +986,7 @@ t.test(
         }
         host.instead = undefined;
         mkdirSync(path("usr/lib/tool/.new.x/y"), { recursive: true });
+        writeFileSync(path("usr/lib/tool/.lock.4194304"), "4194305\n");
         t.equal((await run()).code, 0);
         t.same(tree(path("usr")), installed("1.2.3", path("usr")));
       });

@@ -15,10 +15,12 @@ import {
   realpathSync,
   rmSync,
   statSync,
+  symlinkSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { text } from "node:stream/consumers";
 import t from "tap";
 import upgradeSchema from "../../../cli/output/schemas/upgrade.schema.json" with { type: "json" };
 import { fillInstaller } from "../../../cli/release/installer.ts";
@@ -130,6 +132,41 @@ t.test("to the newest, to an older one, and back", { skip }, async (t) => {
     previous: { version: "1.2.3", folder: path("usr/lib/tool/1.2.3") },
   });
   t.same(Object.keys(receipt.files), ["bin/tool", "lib/a.js", "share/man/man1/tool.1"]);
+});
+
+t.test("what a killed run left of links is made, and goes", { skip }, async (t) => {
+  const { path, upgrade, version } = await startUpgradable(t);
+  t.equal((await upgrade()).code, 0);
+  const whole = tree(path("usr"));
+  const left = () => {
+    // A link is made beside its place, and renamed.
+    symlinkSync("../lib/tool/1.3.0/bin/tool", path("usr/bin/tool.new.4194304"));
+    symlinkSync(path("usr/lib/tool/1.3.0/share/man/man1/tool.1"), path("usr/share/man/man1/tool.1.new.4194304"));
+    writeFileSync(path("usr/lib/tool/.lock.4194304"), "4194305\n");
+    writeFileSync(path("usr/lib/tool/.lock"), "4194304\n");
+  };
+  left();
+  // The receipt was written, and the command is the old one.
+  rmSync(path("usr/bin/tool"));
+  symlinkSync("../lib/tool/1.2.3/bin/tool", path("usr/bin/tool"));
+  symlinkSync("/dev/null", path("usr/bin/tool.new.own"));
+  t.match(await upgrade(["--check"]), { code: 1, stdout: "tool 1.3.0 can be installed: tool upgrade\n" });
+  t.match(await upgrade(), { code: 0, stdout: "tool 1.3.0 is installed in place of 1.2.3: /usr/bin/tool\n" });
+  t.equal(version(), "1.3.0-pro");
+  t.same(tree(path("usr")), [...whole, "bin/tool.new.own -> /dev/null"].sort());
+  // The command that was there runs from elsewhere, and that of the prefix was not linked yet.
+  rmSync(path("usr/bin/tool.new.own"));
+  rmSync(path("usr/bin/tool"));
+  symlinkSync("../usr/lib/tool/1.2.3/bin/tool", path("home/tool"));
+  const again = await new Promise<string>((done) => {
+    const child = spawn(path("home/tool"), ["upgrade"], {
+      env: cleanEnv({ HOME: path("home"), NODE_EXTRA_CA_CERTS: path("authorities.pem") }),
+      stdio: ["ignore", "pipe", "inherit"],
+    });
+    text(child.stdout).then(done);
+  });
+  t.equal(again.replace(path(""), ""), "tool 1.3.0 is installed: /usr/bin/tool\n");
+  t.same(tree(path("usr")), whole);
 });
 
 t.test("folders that were made for it stay in the receipt", { skip }, async (t) => {

@@ -591,6 +591,17 @@ for (const [name, spoil, isLeft, isKept] of spoiled) {
   });
 }
 
+t.test("output without a text makes no log group", async (t) => {
+  const { world } = openIn(t, folderOf(t));
+  const logs = world.service("logs", REGION);
+  // A function that writes empty lines alone.
+  logs.append("/aws/lambda/app", "stream", []);
+  t.equal(logs.groups.size, 0);
+  logs.append("/aws/lambda/app", "stream", [{ timestamp: 1, message: "a" }]);
+  t.equal(logs.groups.size, 1);
+  await world.close();
+});
+
 t.test("pages of a large log are in the order of time, and others work in between", async (t) => {
   const { world } = openIn(t, folderOf(t));
   const logs = world.service("logs", REGION);

@@ -1,12 +1,12 @@
 // Events that come late: slots wait for them, and are evaluated again for those that come later still.
 import t from "tap";
 import { EventArrivals } from "../../../logservice/alerts/arrivals.ts";
-import type { Evaluator } from "../../../logservice/alerts/evaluator.ts";
+import { type Evaluator, LATE_TRIES } from "../../../logservice/alerts/evaluator.ts";
 import { GATHER_MS } from "../../../logservice/alerts/late-minutes.ts";
 import { LATENESS } from "../../../logservice/alerts/lateness.ts";
 import { previewAlert } from "../../../logservice/alerts/preview.ts";
 import { evaluatedAtMs, jitterMs, slotAt } from "../../../logservice/alerts/slots.ts";
-import type { EventsStore } from "../../../logservice/events/store.ts";
+import { type EventRange, type EventsStore, StoreError } from "../../../logservice/events/store.ts";
 import { alertIn, BEGIN_MS, LATEST_MS, MINUTE_MS, openWorld, type World } from "../../support/alerts/world.ts";
 import { clockAt } from "../../support/clock-at.ts";
 
@@ -38,6 +38,27 @@ function counted() {
       aggregate: counting(events.aggregate.bind(events)),
     });
   return { reads, around };
+}
+
+/** A store whose next readings of a time fail, as long as faults are left. */
+function faulty(timeMs: number, error: () => Error) {
+  const faults = { left: 0, count: 0 };
+  const failing =
+    <Range extends EventRange, Result>(read: (range: Range) => Promise<Result>) =>
+    async (range: Range) => {
+      const isHit = faults.left > 0 && range.startMs <= timeMs && range.stopMs >= timeMs;
+      if (!isHit) return read(range);
+      faults.left--;
+      faults.count++;
+      throw error();
+    };
+  const around = (events: EventsStore): EventsStore =>
+    Object.assign(Object.create(events), {
+      count: failing(events.count.bind(events)),
+      timeseries: failing(events.timeseries.bind(events)),
+      aggregate: failing(events.aggregate.bind(events)),
+    });
+  return { faults, around };
 }
 
 const episodesOf = async (world: World) => {
@@ -583,6 +604,71 @@ t.test("late events whose evaluation is dropped while others are looked for", as
   t.equal(evaluator.metrics().alerts_evaluations_dropped_total, 1);
   await run(world, evaluator, at(10));
   t.same(await world.deliveryLines(), ["triggered 12:03 3 its events came late", "resolved 12:04 0"]);
+  t.same(world.failures, []);
+});
+
+t.test("late events whose reading fails for a moment", async (t) => {
+  const errors: readonly (readonly [name: string, error: () => Error, failed: readonly string[]])[] = [
+    ["unavailable", () => new StoreError("unavailable", "the process of the query ended; try again"), []],
+    ["a fault", () => new Error("read failed"), ["the query of an alert failed: Error: read failed"]],
+  ];
+  for (const [name, error, failed] of errors) {
+    for (const query of ["error", "error | count", "error | count by level"]) {
+      const { faults, around } = faulty(at(2), error);
+      const world = await openWorld(t, { around });
+      await world.add({ query });
+      const evaluator = world.evaluator();
+      await run(world, evaluator, at(5));
+      await world.arrive(at(2), 3);
+      faults.left = 1;
+      await run(world, evaluator, at(6));
+      t.equal(faults.left, 0);
+      t.same(await world.deliveries(), []);
+      await run(world, evaluator, at(10));
+      const kinds = (await world.deliveries()).map(
+        ({ kind, message }) => `${kind} ${message.window.stop.slice(11, 16)}`,
+      );
+      t.same(kinds, ["triggered 12:03", "resolved 12:04"], `${name}: ${query}`);
+      t.same(
+        world.failures.map((text) => text.split("\n")[0]),
+        failed,
+      );
+    }
+  }
+});
+
+t.test("late events that can never be read are given up; those that come later are read", async (t) => {
+  const { faults, around } = faulty(at(2), () => new StoreError("unavailable", "the process of the query ended"));
+  const world = await openWorld(t, { around });
+  await world.add();
+  const other = await world.add({ query: "error | where n = 7" });
+  const evaluator = world.evaluator();
+  await run(world, evaluator, at(5));
+  await world.arrive(at(2), 3);
+  faults.left = Number.POSITIVE_INFINITY;
+  for (let minute = 6; minute < 20; minute++) {
+    await run(world, evaluator, at(minute));
+    for (let second = 0; second < 10; second++) {
+      world.clock.nowMs += 1_000;
+      await evaluator.pass();
+    }
+  }
+  t.equal(faults.count, 2 * LATE_TRIES);
+  await world.arrive(at(12), 3, { fields: { n: 7 } });
+  await run(world, evaluator, at(22));
+  t.same(
+    (await world.deliveries()).map(({ alert_id, kind }) => [kind, alert_id === other]).sort(),
+    [false, true]
+      .flatMap((isOther) => [
+        ["resolved", isOther],
+        ["triggered", isOther],
+      ])
+      .sort(),
+  );
+  faults.left = 0;
+  await world.arrive(at(2) + 500, 1);
+  await run(world, evaluator, at(25));
+  t.match((await world.deliveryLines()).slice(4), ["triggered 12:03 4 its events came late", "resolved 12:04 0"]);
   t.same(world.failures, []);
 });
 

@@ -10,6 +10,7 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  utimesSync,
   writeFileSync,
 } from "node:fs";
 import { tmpdir } from "node:os";
@@ -436,9 +437,9 @@ t.test("what was lost before may be lost for all that the damaged lists say", as
     string,
     string,
   ];
-  const said = async () => {
-    const checked = await checkEvents(directory, { nowMs: 0, accepted: new Set() });
-    const store = await openEventsStore({ directory, reserveBytes: 0 });
+  const said = async (accepted: ReadonlySet<string> = new Set()) => {
+    const checked = await checkEvents(directory, { nowMs: 0, accepted });
+    const store = await openEventsStore({ directory, reserveBytes: 0, accepted });
     const { missingBytes } = await store.projectStats("app");
     const own = store.losses().map(({ id, file, isPossible }) => ({ id, file, isPossible }));
     await store.close();
@@ -456,18 +457,24 @@ t.test("what was lost before may be lost for all that the damaged lists say", as
     ids,
   );
   const kept = { list: readFileSync(list), losses: readFileSync(losses) };
-  const possible = [{ id: lossId("journal-losses.json"), file: "journal-losses.json", isPossible: true }];
+  const possible = (second: number) => [
+    { id: lossId(`journal-losses.json ${second * 1000}`), file: "journal-losses.json", isPossible: true },
+  ];
   for (const [name, list_, losses_, expected] of [
     ["the list damaged", Buffer.from("{}"), kept.losses, real],
     ["the losses damaged", kept.list, Buffer.from("[]"), real],
-    ["exchanged", kept.losses, kept.list, possible],
-    ["both empty", Buffer.alloc(0), Buffer.alloc(0), possible],
+    ["exchanged", kept.losses, kept.list, possible(1)],
+    ["both empty", Buffer.alloc(0), Buffer.alloc(0), possible(1)],
   ] as const) {
     writeFileSync(list, list_);
     writeFileSync(losses, losses_);
+    utimesSync(losses, 1, 1);
     t.same(await said(), expected, name);
     t.same(await said(), expected, `${name}, at the next start`);
   }
+  for (const path of [list, losses]) writeFileSync(path, "");
+  utimesSync(losses, 2, 2);
+  t.same(await said(new Set(possible(1).map(({ id }) => id))), possible(2), "once more, when the first was accepted");
 });
 
 /** A store whose journal lost a file, which it said; and the ids of that. */
