@@ -1,14 +1,18 @@
+import type { LogNotification } from "./config.generated.ts";
 import type { NotificationInput } from "./rpc.generated.ts";
 
 export type NotificationType = NotificationInput["type"];
 
+/** A member that `LogNotification` of tool.json has, too: one that it lacks does not compile. */
+type Member = keyof NotificationInput & keyof LogNotification;
+
 export interface NotificationMembers {
   /** Without it a notification of the type reaches nobody. */
-  readonly needed: keyof NotificationInput;
+  readonly needed: Member;
   /** Recipients are shown. The address of a webhook and a key are secrets: stored encrypted, and shown as masks. */
   readonly holds: "recipients" | "address" | "key";
   /** A member that it may have besides. */
-  readonly optional?: keyof NotificationInput;
+  readonly optional?: Member;
 }
 
 /**

@@ -1,6 +1,7 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { applyEdits, type Fix, fixesOf, type Problem, type Span } from "../grammar/problem.ts";
 import { DIRECTION_WORDS, PIPE_WORDS, parsePipeline } from "../grammar/query/index.ts";
+import { PIPE_USES } from "../grammar/query/pipe-words.ts";
 import { nearName } from "./near-name.ts";
 
 // Fixes of queries in files, for editors and `tool validate`, beside those of the language itself.
@@ -62,12 +63,17 @@ const FIXES: Readonly<Record<string, (source: string, span: Span) => readonly Fi
     const direction = /^\s*sort\s/.test(pipe) ? directionOf(word) : undefined;
     if (direction !== undefined) return [change({ start: from, end: from + word.length }, direction)];
     // top x path
-    const count = /^\s*top\s+(\w+)\s*$/.exec(pipe)?.[1];
+    const count = COUNTED_FIELD.exec(pipe)?.[1];
     if (count === undefined) return [];
     const at = source.lastIndexOf(count, start - 1);
     return [suggest({ start: at, end: at + count.length }, USUAL_COUNT)];
   },
 };
+
+/** Stages that may have a number of rows before their field, as `top 10 path` has it, with something else in its place. */
+const COUNTED_FIELD = new RegExp(
+  `^\\s*(?:${PIPE_WORDS.filter((word) => /^\w+ \d+ [a-z]/.test(PIPE_USES[word])).join("|")})\\s+(\\w+)\\s*$`,
+);
 
 /** The rows that `top` gives without a number. */
 const USUAL_COUNT = "10";

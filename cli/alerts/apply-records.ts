@@ -136,7 +136,7 @@ async function notificationMembers(
   const empty = {
     ...{ email_addresses: [], sms_numbers: [], slack_channel: "", slack_webhook_url: "", webhook_url: "" },
     ...{ pagerduty_service_key: "", secret_hash: "" },
-  };
+  } satisfies Record<Exclude<keyof LogNotification, "type"> | "secret_hash", string | readonly string[]>;
   const plain = { ...empty, ...notification };
   if (holds === "recipients") return plain;
   const { [needed as keyof typeof empty]: _, secret_hash: __, ...others } = plain;
@@ -150,7 +150,7 @@ async function notificationMembers(
 export function secretNameOf(notification: LogNotification): string | undefined {
   const { needed, holds }: NotificationMembers = MEMBERS[notification.type];
   if (holds === "recipients") return undefined;
-  return (notification[needed as keyof LogNotification] as string).slice(1);
+  return (notification[needed] as string).slice(1);
 }
 
 /** A shorter secret is part of many words: in their places, masks would say what it is. */

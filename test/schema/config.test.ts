@@ -23,6 +23,7 @@ import {
   variableValueProblem,
   withDefaults,
 } from "../../schema/index.ts";
+import { MEMBERS, type NotificationMembers } from "../../schema/notification-members.ts";
 import { timesAsLong } from "../support/processor-time.ts";
 import { randomOf } from "../support/random.ts";
 import { richConfig } from "../support/rich-config.ts";
@@ -1015,6 +1016,108 @@ t.test("the examples of the schema are valid", (t) => {
       if (key === "alerts") config.actions = [{ name: "ops", type: "email", emails: ["ops@example.com"] }];
       t.same(checkConfig(JSON.stringify(config)).problems.map(name), [], `${key}: ${JSON.stringify(example)}`);
     }
+  }
+  t.end();
+});
+
+interface Described {
+  readonly $ref?: string;
+  readonly properties?: Readonly<Record<string, Described>>;
+  readonly additionalProperties?: boolean | Described;
+  readonly items?: Described;
+  readonly "x-language"?: string;
+}
+
+const definitions = (toolSchema as { definitions: Readonly<Record<string, Described>> }).definitions;
+
+/** The options of a part of the schema that `value` has, as `redirect.status`; all of them without a value. */
+function optionsIn(part: Described, name: string, value?: unknown): string[] {
+  if (part.$ref !== undefined) {
+    const of = part.$ref.split("/").at(-1)!;
+    // Without a value, each definition is gone through by itself.
+    return value === undefined ? [] : optionsIn(definitions[of]!, of, value);
+  }
+  const { properties = {}, additionalProperties: others, items } = part;
+  if (Array.isArray(value)) return value.flatMap((one) => optionsIn(items!, `${name}[]`, one));
+  const isWritten = typeof value === "object" && value !== null;
+  const options = Object.entries(properties).flatMap(([key, inner]) => {
+    if (isWritten && !Object.hasOwn(value, key)) return [];
+    const at = `${name}.${key}`;
+    return [at, ...optionsIn(inner, at, isWritten ? (value as Record<string, unknown>)[key] : undefined)];
+  });
+  if (items !== undefined && value === undefined) options.push(...optionsIn(items, `${name}[]`));
+  if (typeof others !== "object") return options;
+  const rest = isWritten ? Object.entries(value).filter(([key]) => !Object.hasOwn(properties, key)) : [];
+  const inners = isWritten ? rest.map(([, inner]) => inner) : [undefined];
+  return [...options, ...inners.flatMap((inner) => optionsIn(others, `${name}.*`, inner))];
+}
+
+/** Options that no random configuration has yet: mutants and edits are made without them. */
+const NOT_DRAWN: readonly string[] = [
+  ".$schema",
+  ".tags",
+  "action.gifs",
+  "alert.description",
+  "alert.disable",
+  "alert.namespace",
+  "cors.debug",
+  "error_pages.disable",
+  "function.layers",
+  "function.role",
+  "hooks.postbuild",
+  "hooks.postdeploy",
+  "hooks.prebuild",
+  "log_alert.description",
+  "log_alert.for",
+  "log_alert.interval",
+  "log_alert.limit",
+  "log_alert.muted",
+  "log_alert.notify",
+  "log_alert.operator",
+  "log_alert.query",
+  "log_alert.recover",
+  "log_alert.repeat",
+  "log_alert.severity",
+  "log_alert.tests",
+  "log_alert.threshold",
+  "log_alert_test.file",
+  "log_alert_test.triggers",
+  "log_notification.email_addresses",
+  "log_notification.pagerduty_service_key",
+  "log_notification.slack_channel",
+  "log_notification.slack_webhook_url",
+  "log_notification.sms_numbers",
+  "log_notification.type",
+  "log_notification.webhook_url",
+  "logs.alerts",
+  "logs.disable",
+  "logs.include",
+  "logs.notifications",
+  "policy_statement.Condition",
+  "policy_statement.NotAction",
+  "policy_statement.NotResource",
+  "proxy.shutdown_timeout",
+  "stage.path",
+];
+
+t.test("random configurations have every option", (t) => {
+  const all = new Set([
+    ...optionsIn(toolSchema as Described, ""),
+    ...Object.entries(definitions).flatMap(([name, part]) => optionsIn(part, name)),
+  ]);
+  const drawn = new Set(
+    Array.from({ length: 60 }, (_, seed) => JSON.parse(richConfig(randomOf(seed)))).flatMap((value) =>
+      optionsIn(toolSchema as Described, "", value),
+    ),
+  );
+  t.same([...all].filter((option) => !drawn.has(option)).sort(), NOT_DRAWN, "write it in test/support/rich-config.ts");
+  t.end();
+});
+
+t.test("tool.json has the names of secrets of notifications, not the secrets", (t) => {
+  for (const { needed, holds } of Object.values<NotificationMembers>(MEMBERS)) {
+    if (holds === "recipients") continue;
+    t.equal(definitions.log_notification?.properties?.[needed]?.["x-language"], "secret", needed);
   }
   t.end();
 });

@@ -2,6 +2,7 @@ import { readFileSync } from "node:fs";
 import { join } from "node:path";
 import { isDeepStrictEqual } from "node:util";
 import { actions as queryActions } from "../../grammar/query/actions.ts";
+import { PIPE_WORDS } from "../../grammar/query/pipe-words.ts";
 import { loadGrammar as loadQuery } from "../../grammar/query/query.generated.ts";
 import { NO_MATCH as NO_QUERY, parsers as queryParsers } from "../../grammar/query/query-parser.generated.ts";
 import { actions as routeActions } from "../../grammar/route/actions.ts";
@@ -133,10 +134,7 @@ const NAMES = [
   "as",
   "asc",
   "desc",
-  "count",
-  "top",
-  "stats",
-  "where",
+  ...PIPE_WORDS,
   "p99",
   "p99.9(d)",
   "count()",

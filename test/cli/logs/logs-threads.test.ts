@@ -15,6 +15,8 @@ import {
   type PipesResult,
   PipesRun,
 } from "../../../grammar/query/index.ts";
+import { isAggregate } from "../../../grammar/query/pipe/pipe-facts.ts";
+import { PIPE_WORDS } from "../../../grammar/query/pipe-words.ts";
 import { generate } from "../../bench/query/generate.ts";
 import { shell, spawnTool, tool } from "../../support/cli.ts";
 import { parsed } from "../../support/pipe-oracle.ts";
@@ -129,6 +131,13 @@ const drawnPipeline = fc
 function pathIn(t: Test): string {
   return join(t.testdir(), "log.ndjson");
 }
+
+t.test("each stage that threads share is drawn", (t) => {
+  const texts = fc.sample(drawnPipeline, { seed: 1, numRuns: 200 }).join("\n");
+  for (const kind of PIPE_WORDS.filter((kind) => isAggregate({ kind })))
+    t.match(texts, new RegExp(`\\| ${kind}\\b`), kind);
+  t.end();
+});
 
 t.test("random pipelines on threads give the rows of one thread", async (t) => {
   const path = pathIn(t);
