@@ -1,7 +1,7 @@
 // Bundles the VS Code extension into vscode-extension/dist: extension.cjs, server.cjs (the thread that it starts),
-// protocol.cjs, which both speak, and the licenses of all that they contain. The manifest beside is the extension's; nothing
+// protocol.cjs, which both speak, and the licenses of all packages in them. The manifest beside is the extension's; nothing
 // else is needed to run it.
-import { copyFileSync, readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
+import { readdirSync, readFileSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
 import { build } from "esbuild";
@@ -49,7 +49,6 @@ const builds = await Promise.all([
 ]);
 const inputs = builds.flatMap(({ metafile }) => Object.keys(metafile.inputs));
 
-copyFileSync(join(root, "LICENSE"), join(outdir, "LICENSE.txt"));
 writeFileSync(join(outdir, "THIRD-PARTY.txt"), thirdPartyLicenses(inputs));
 
 /** The license of each package that a bundle took files from. */

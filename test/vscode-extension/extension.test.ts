@@ -113,7 +113,7 @@ t.test("the manifest", (t) => {
     const paths: string[] = [
       manifest.main,
       manifest.icon,
-      manifest.license.replace("SEE LICENSE IN ", ""),
+      "CHANGELOG.md",
       ...contributes.languages.map((one: { configuration?: string }) => one.configuration).filter(Boolean),
       ...contributes.grammars.map(({ path }: { path: string }) => path),
       ...contributes.views.explorer.map(({ icon }: { icon: string }) => icon),
@@ -203,6 +203,8 @@ t.test("the manifest", (t) => {
   t.test("is of the version of the project, and of the editor whose types it is checked with", (t) => {
     const project = readJson(join(root, "package.json"));
     t.equal(manifest.version, project.version);
+    t.equal(manifest.license, project.license, "whose text is packed");
+    t.match(readFileSync(join(folder, "CHANGELOG.md"), "utf8"), `\n## ${manifest.version}\n`, "its changes are listed");
     t.equal(manifest.engines.vscode, "^1.91.0");
     t.equal(project.devDependencies["@types/vscode"], "~1.91.0");
     t.equal(manifest.dependencies, undefined, "all is bundled");
