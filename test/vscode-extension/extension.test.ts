@@ -25,7 +25,7 @@ import { SEMANTIC_TOKENS_LEGEND } from "../../language-server/service/semantic-t
 import { DEFAULT_SETTINGS, readSettings } from "../../language-server/service/settings.ts";
 import schema from "../../schema/tool.schema.json" with { type: "json" };
 import { appName } from "../../vscode-extension/app-name.ts";
-import { COMMANDS } from "../../vscode-extension/commands.ts";
+import { COMMANDS, WEB_COMMANDS } from "../../vscode-extension/commands.ts";
 import { configName, hooksOf, remoteStagesOf } from "../../vscode-extension/config-text.ts";
 import { documentSelector } from "../../vscode-extension/document-selector.ts";
 import { findProgram } from "../../vscode-extension/find-program.ts";
@@ -112,6 +112,7 @@ t.test("the manifest", (t) => {
     const { steps } = contributes.walkthroughs[0];
     const paths: string[] = [
       manifest.main,
+      manifest.browser,
       manifest.icon,
       "CHANGELOG.md",
       ...contributes.languages.map((one: { configuration?: string }) => one.configuration).filter(Boolean),
@@ -178,6 +179,16 @@ t.test("the manifest", (t) => {
     }
     t.equal(contributes.configuration.properties["tool.path"].scope, "machine");
     t.same(manifest.capabilities.untrustedWorkspaces.restrictedConfigurations, ["tool.path"]);
+    t.end();
+  });
+
+  t.test("offers in a browser, and without a disk, only what starts no process", (t) => {
+    const elsewhere = "workspacePlatform != webworker && !virtualWorkspace";
+    const onWeb: readonly string[] = [...WEB_COMMANDS, ...SERVER_COMMANDS];
+    for (const { command, enablement = "" } of contributes.commands) {
+      t.equal(enablement.includes(elsewhere), !onWeb.includes(command), command);
+    }
+    for (const { when } of contributes.views.explorer) t.match(when, elsewhere);
     t.end();
   });
 
