@@ -21,6 +21,18 @@ export const COMMANDS = [
 
 export type CommandId = (typeof COMMANDS)[number];
 
+/** The commands that VS Code for the Web has, too: they start no process, and are of use where none runs. */
+export const WEB_COMMANDS = [
+  "tool.restartServer",
+  "tool.showOutput",
+  "tool.createConfiguration",
+  "tool.explainProblem",
+] as const satisfies readonly CommandId[];
+
+export type WebCommandId = (typeof WEB_COMMANDS)[number];
+
+export const isWebCommand = (id: CommandId): id is WebCommandId => (WEB_COMMANDS as readonly string[]).includes(id);
+
 /** The arguments that a lens passes: its document, and what it is about. The palette passes none. */
 export interface CommandArguments {
   readonly uri?: string;

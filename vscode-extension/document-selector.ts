@@ -4,9 +4,11 @@ const SCHEMES = ["file", "untitled", "vscode-vfs"];
 /**
  * The documents that the server is sent. It goes by their names: JSON and HTML keep their own language ids, and the
  * features of the editor that come with them. A page of HTML is ours only in the folder of error pages, as the server knows.
+ *
+ * `schemes` are those of the workspace's folders: other extensions bring file systems of their own, above all on the web.
  */
-export const documentSelector = () =>
-  SCHEMES.flatMap((scheme) => [
+export const documentSelector = (schemes: readonly string[] = []) =>
+  [...new Set([...SCHEMES, ...schemes])].flatMap((scheme) => [
     ...["json", "jsonc"].flatMap((language) => [
       { scheme, language, pattern: "**/tool.json" },
       { scheme, language, pattern: "**/*.tool.json" },

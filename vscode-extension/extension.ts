@@ -11,10 +11,11 @@ import { LogsCommands } from "./logs-command.ts";
 import { LogsDocuments } from "./logs-document.ts";
 import { LogsView, type LogsViewItem } from "./logs-view.ts";
 import { showMenu } from "./menu.ts";
-import { WorkspaceProjects } from "./projects.ts";
+import { WorkspaceProjects, workspaceSchemes } from "./projects.ts";
 import { QueryBox } from "./query-box.ts";
 import { explainProblem, registerRulePages } from "./rule-pages.ts";
 import { run } from "./run-command.ts";
+import { ServerInThread } from "./server-in-thread.ts";
 import { start, stop } from "./start-command.ts";
 import { StatusBar } from "./status-bar.ts";
 import { registerTasks } from "./tasks.ts";
@@ -26,7 +27,7 @@ let ending: (() => Promise<unknown>) | undefined;
 export async function activate(context: vscode.ExtensionContext): Promise<void> {
   const output = vscode.window.createOutputChannel("tool", { log: true });
   const projects = new WorkspaceProjects();
-  const client = new Client(context, output, projects);
+  const client = new Client({ output, projects, server: new ServerInThread(context, output) });
   const apps = new Apps();
   const documents = new LogsDocuments();
   const box = new QueryBox(client);
@@ -79,4 +80,5 @@ export async function deactivate(): Promise<void> {
   await ending?.();
 }
 
-const isOurs = (document: vscode.TextDocument) => vscode.languages.match(documentSelector(), document) > 0;
+const isOurs = (document: vscode.TextDocument) =>
+  vscode.languages.match(documentSelector(workspaceSchemes()), document) > 0;

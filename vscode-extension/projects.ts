@@ -130,7 +130,11 @@ export function projectLocation({ folder, name }: WorkspaceProject): string {
 
 export const configUri = (folder: vscode.Uri) => vscode.Uri.joinPath(folder, CONFIG);
 
-const isConfig = ({ uri }: vscode.TextDocument) => uri.scheme === "file" && uri.path.endsWith(`/${CONFIG}`);
+/** The schemes of the workspace's folders: "file", or that of a file system of another extension. */
+export const workspaceSchemes = () => (vscode.workspace.workspaceFolders ?? []).map(({ uri }) => uri.scheme);
+
+const isConfig = ({ uri }: vscode.TextDocument) =>
+  ["file", ...workspaceSchemes()].includes(uri.scheme) && uri.path.endsWith(`/${CONFIG}`);
 
 async function sayThatThereIsNone(): Promise<void> {
   const create = "Create tool.json";

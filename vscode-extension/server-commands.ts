@@ -1,5 +1,5 @@
 import * as vscode from "vscode";
-import { LSPErrorCodes } from "vscode-languageclient/node";
+import { LSPErrorCodes } from "vscode-languageclient";
 import { configUri, type WorkspaceProjects } from "./projects.ts";
 
 /**

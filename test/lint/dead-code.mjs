@@ -20,7 +20,7 @@ const ENTRIES = [
   /^logservice\/events\/(?:\w+\/)*[\w-]+-process\.ts$/,
   /^runtime\/lambda\/bootstrap\.ts$/,
   /^language-server\/(?:node|browser)\.ts$/,
-  /^vscode-extension\/(?:extension|server-worker)\.ts$/,
+  /^vscode-extension\/(?:extension|server-worker|web-extension|web-server-worker)\.ts$/,
   /^logservice\/ui\/(?:app\/main\.tsx|language\/worker\.ts)$/,
   /^schema\/generate\.ts$/,
   /^grammar\/build\/[\w-]+\.ts$/,

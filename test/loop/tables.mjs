@@ -146,6 +146,7 @@ export const DATA = {
   "vscode-extension/languages/": ["test/vscode-extension/extension.test.ts"],
   "vscode-extension/syntaxes/": ["test/grammar/build/highlight.test.ts"],
   "vscode-extension/walkthrough/": ["test/vscode-extension/extension.test.ts"],
+  "vscode-extension/CHANGELOG.md": ["test/vscode-extension/extension.test.ts"],
   ".ci/run": ["test/cli/ci-jobs.test.ts"],
   ".github/actions/": ["test/cli/ci-jobs.test.ts"],
   ".github/workflows/": ["test/cli/ci-jobs.test.ts"],

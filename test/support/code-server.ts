@@ -38,16 +38,18 @@ export function requiresCodeServer(): string | false {
 function installCodeServer(): void {
   if (existsSync(stamp)) return;
   rmSync(cache, { recursive: true, force: true });
-  npm(join(cache, "node"), [`node@${NODE}`]);
+  installPackages(join(cache, "node"), [`node@${NODE}`]);
   const server = join(cache, "server");
-  npm(server, ["--ignore-scripts", `code-server@${CODE_SERVER}`]);
+  installPackages(server, ["--ignore-scripts", `code-server@${CODE_SERVER}`]);
   // The package's own installation script would do these two, and compile.
   const vscode = join(server, "node_modules/code-server/lib/vscode");
-  for (const folder of [vscode, join(vscode, "extensions")]) npm(folder, ["--ignore-scripts", "--omit=dev"]);
+  for (const folder of [vscode, join(vscode, "extensions")])
+    installPackages(folder, ["--ignore-scripts", "--omit=dev"]);
   writeFileSync(stamp, "");
 }
 
-function npm(folder: string, args: readonly string[]): void {
+/** `npm install` in a folder of its own. */
+export function installPackages(folder: string, args: readonly string[]): void {
   mkdirSync(folder, { recursive: true });
   if (!existsSync(join(folder, "package.json"))) writeFileSync(join(folder, "package.json"), '{"private":true}');
   const { status, stderr, error } = spawnSync(

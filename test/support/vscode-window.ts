@@ -24,6 +24,8 @@ export interface WindowOptions {
   readonly size?: { readonly width: number; readonly height: number };
   readonly deviceScaleFactor?: number;
   readonly colorScheme?: "light" | "dark";
+  /** The page opens the folder by itself, and keeps what is saved: its texts are those that the editor shows, as a whole. */
+  readonly isVirtual?: boolean;
 }
 
 export class VscodeWindow {
@@ -32,17 +34,30 @@ export class VscodeWindow {
   /** The file that is edited, as its name in the folder. */
   file = "";
   readonly quickInput: Locator;
+  /** The line of text in it. */
+  readonly quickText: Locator;
   readonly editor: Locator;
+  private readonly isVirtual: boolean;
+  /** The text that a virtual folder has. */
+  private shown = "";
 
-  private constructor(page: Page, folder: string) {
+  private constructor(page: Page, folder: string, isVirtual: boolean) {
     this.page = page;
     this.folder = folder;
+    this.isVirtual = isVirtual;
     this.quickInput = page.locator(".quick-input-widget");
+    this.quickText = this.quickInput.locator(".quick-input-box input");
     this.editor = page.locator(".editor-group-container .monaco-editor");
   }
 
   /** Opens a folder, once its files are listed. */
-  static async open(browser: Browser, server: CodeServer, folder: string, options: WindowOptions = {}) {
+  static async open(
+    browser: Browser,
+    server: Pick<CodeServer, "url">,
+    folder: string,
+    options: WindowOptions = {},
+  ): Promise<VscodeWindow> {
+    const { isVirtual = false } = options;
     const context = await browser.newContext({
       viewport: options.size ?? SIZE,
       deviceScaleFactor: options.deviceScaleFactor ?? 1,
@@ -51,9 +66,9 @@ export class VscodeWindow {
     });
     const page = await context.newPage();
     page.setDefaultTimeout(HANG_MS);
-    await page.goto(`${server.url}/?folder=${encodeURIComponent(folder)}`);
+    await page.goto(`${server.url}/${isVirtual ? "" : `?folder=${encodeURIComponent(folder)}`}`);
     await page.locator(".explorer-folders-view .monaco-list-row").first().waitFor();
-    return new VscodeWindow(page, folder);
+    return new VscodeWindow(page, folder, isVirtual);
   }
 
   close(): Promise<void> {
@@ -69,17 +84,22 @@ export class VscodeWindow {
 
   /** Opens a file of the folder, once its text is shown. */
   async openFile(name: string): Promise<void> {
-    await this.pick("Control+P", name, basename(name), dirname(name));
+    // The list of files is of a disk.
+    const row = this.page.locator(".explorer-folders-view .monaco-list-row").getByText(name, { exact: true });
+    if (this.isVirtual) await row.dblclick();
+    else await this.pick("Control+P", name, basename(name), dirname(name));
     await this.page.locator(".tab.active", { hasText: basename(name) }).waitFor();
     await this.editor.locator(".view-line").first().waitFor();
     this.file = name;
+    if (this.isVirtual) await this.focusEditor();
+    await this.readShown();
   }
 
   /** `folder` is beside the row, unless it is the one that is open: rows of before the text was written may have the same label. */
   private async pick(key: string, text: string, row: string, folder = ".") {
     await this.page.keyboard.press(key);
-    await this.quickInput.locator("input").first().waitFor();
-    await this.quickInput.locator("input").first().fill(text);
+    await this.quickText.waitFor();
+    await this.quickText.fill(text);
     const rows = this.page.locator(".quick-input-list .monaco-list-row");
     const likely = folder === "." ? rows : rows.filter({ hasText: folder });
     const label = likely.locator(".label-name").getByText(row, { exact: true });
@@ -94,12 +114,17 @@ export class VscodeWindow {
       await this.page.keyboard.press("Control+S");
       await this.page.locator(".tab.active:not(.dirty)").waitFor();
     }
+    await this.readShown();
     return this.text();
   }
 
   /** The text as it was saved last. */
   text(): string {
-    return readFileSync(join(this.folder, this.file), "utf8");
+    return this.isVirtual ? this.shown : readFileSync(join(this.folder, this.file), "utf8");
+  }
+
+  private async readShown(): Promise<void> {
+    if (this.isVirtual) this.shown = (await this.lines()).join("\n");
   }
 
   /** Puts a text in the place of the whole file, and saves it. */
@@ -165,7 +190,7 @@ export class VscodeWindow {
     const place = `${before.length}:${before.at(-1)!.length + 1}`;
     await this.page.keyboard.press("Control+G");
     await this.quickInput.waitFor();
-    await this.quickInput.locator("input").first().fill(`:${place}`);
+    await this.quickText.fill(`:${place}`);
     await this.page.keyboard.press("Enter");
     await this.quickInput.waitFor({ state: "hidden" });
     await until(`the cursor at ${place}`, async () => (await this.cursor()) === place);
@@ -204,6 +229,10 @@ export class VscodeWindow {
     // The key hides a panel that is shown.
     if (!(await panel.isVisible())) await this.page.keyboard.press("Control+Shift+M");
     await panel.waitFor();
+    await this.focusEditor();
+  }
+
+  private async focusEditor(): Promise<void> {
     await this.page.keyboard.press("Control+1");
     await this.page.locator(".editor-group-container .monaco-editor.focused").waitFor();
   }

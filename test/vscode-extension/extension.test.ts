@@ -25,7 +25,7 @@ import { SEMANTIC_TOKENS_LEGEND } from "../../language-server/service/semantic-t
 import { DEFAULT_SETTINGS, readSettings } from "../../language-server/service/settings.ts";
 import schema from "../../schema/tool.schema.json" with { type: "json" };
 import { appName } from "../../vscode-extension/app-name.ts";
-import { COMMANDS } from "../../vscode-extension/commands.ts";
+import { COMMANDS, WEB_COMMANDS } from "../../vscode-extension/commands.ts";
 import { configName, hooksOf, remoteStagesOf } from "../../vscode-extension/config-text.ts";
 import { documentSelector } from "../../vscode-extension/document-selector.ts";
 import { findProgram } from "../../vscode-extension/find-program.ts";
@@ -112,8 +112,9 @@ t.test("the manifest", (t) => {
     const { steps } = contributes.walkthroughs[0];
     const paths: string[] = [
       manifest.main,
+      manifest.browser,
       manifest.icon,
-      manifest.license.replace("SEE LICENSE IN ", ""),
+      "CHANGELOG.md",
       ...contributes.languages.map((one: { configuration?: string }) => one.configuration).filter(Boolean),
       ...contributes.grammars.map(({ path }: { path: string }) => path),
       ...contributes.views.explorer.map(({ icon }: { icon: string }) => icon),
@@ -181,6 +182,16 @@ t.test("the manifest", (t) => {
     t.end();
   });
 
+  t.test("offers in a browser, and without a disk, only what starts no process", (t) => {
+    const elsewhere = "workspacePlatform != webworker && !virtualWorkspace";
+    const onWeb: readonly string[] = [...WEB_COMMANDS, ...SERVER_COMMANDS];
+    for (const { command, enablement = "" } of contributes.commands) {
+      t.equal(enablement.includes(elsewhere), !onWeb.includes(command), command);
+    }
+    for (const { when } of contributes.views.explorer) t.match(when, elsewhere);
+    t.end();
+  });
+
   t.test("has every setting that the server reads", (t) => {
     const { properties } = contributes.configuration;
     const { severity, traffic, ...switches } = DEFAULT_SETTINGS;
@@ -203,6 +214,8 @@ t.test("the manifest", (t) => {
   t.test("is of the version of the project, and of the editor whose types it is checked with", (t) => {
     const project = readJson(join(root, "package.json"));
     t.equal(manifest.version, project.version);
+    t.equal(manifest.license, project.license, "whose text is packed");
+    t.match(readFileSync(join(folder, "CHANGELOG.md"), "utf8"), `\n## ${manifest.version}\n`, "its changes are listed");
     t.equal(manifest.engines.vscode, "^1.91.0");
     t.equal(project.devDependencies["@types/vscode"], "~1.91.0");
     t.equal(manifest.dependencies, undefined, "all is bundled");
