@@ -37,8 +37,7 @@ export async function findFolders(
   { list, deletions, inspector, log }: FolderSearch,
 ): Promise<FoundFolders> {
   const removed: (FolderIdentity & { folder: string; isMarked: boolean })[] = [];
-  const claims = new Map<string, FolderIdentity & { folder: string }>();
-  const misnamed: (FolderIdentity & { folder: string })[] = [];
+  const claimants: (FolderIdentity & { folder: string; flushed: number })[] = [];
   const ignore = (folder: string, reason: string) =>
     log("warn", `a folder ${reason}: nothing in it is read`, { folder: join(directory, folder) });
   const isDeleted = ({ project, began }: FolderIdentity) => (deletions.get(project) ?? -1) >= began;
@@ -50,19 +49,23 @@ export async function findFolders(
       ignore(folder, "is not named as the store names them");
       continue;
     }
-    const { isProven, ...identity } = await identityIn(join(directory, folder), parsedName, inspector);
+    const { isProven, flushed, ...identity } = await identityIn(join(directory, folder), parsedName, inspector);
     const isMarked = isMarkedRemoved(join(directory, folder));
     if (isMarked || isDeleted(identity)) removed.push({ folder, ...identity, isMarked });
     // It must not stand for the listed folder of its project: that may be gone.
     else if (!isProven && isOtherListed(folder, identity)) ignore(folder, "has nothing that says whose it is");
-    else if (folderName(identity) === folder) claims.set(folder, { folder, ...identity });
-    else misnamed.push({ folder, ...identity });
+    else claimants.push({ folder, ...identity, flushed });
   }
-  for (const one of misnamed) {
+  const claims = new Map<string, FolderIdentity & { folder: string }>();
+  // A copy may have come into the place of the folder that it was made of, which has had events since.
+  const isNamed = (one: (typeof claimants)[number]) => folderName(one) === one.folder;
+  for (const claimant of claimants.sort((a, b) => b.flushed - a.flushed || Number(isNamed(b)) - Number(isNamed(a)))) {
+    const { flushed: _, ...one } = claimant;
     const name = folderName(one);
     if (claims.has(name)) ignore(one.folder, `is a copy of ${name}`);
     else {
       claims.set(name, one);
+      if (isNamed(claimant)) continue;
       log("warn", "a folder was renamed; it is read as the project that its files name", {
         folder: join(directory, one.folder),
         project: one.project,
@@ -130,21 +133,22 @@ async function identityIn(
   folder: string,
   parsedName: FolderIdentity,
   inspector: Inspector,
-): Promise<FolderIdentity & { readonly isProven: boolean }> {
+): Promise<FolderIdentity & { readonly isProven: boolean; readonly flushed: number }> {
   const read = await readManifest(folder, parsedName);
+  const flushed = read.kind === "lost" ? 0 : read.manifest.flushed;
   const isOwn =
     read.kind !== "lost" && read.manifest.project === parsedName.project && read.manifest.began === parsedName.began;
-  if (isOwn) return { ...parsedName, isProven: true };
+  if (isOwn) return { ...parsedName, isProven: true, flushed };
   const names: string[] = await readdir(folder).catch(() => []);
   const segments = names.filter((name) => SEGMENT_NAME.test(name));
   const isBelieved =
     read.kind !== "lost" && (segments.length === 0 || read.manifest.segments.some(({ file }) => names.includes(file)));
-  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began, isProven: true };
+  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began, isProven: true, flushed };
   for (const name of segments) {
     const metadata = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
-    if (metadata !== undefined) return { project: metadata.project, began: metadata.began, isProven: true };
+    if (metadata !== undefined) return { project: metadata.project, began: metadata.began, isProven: true, flushed: 0 };
   }
-  return { ...parsedName, isProven: false };
+  return { ...parsedName, isProven: false, flushed: 0 };
 }
 
 /** Chooses among several folders of a project: the listed one, then the newest. */

@@ -243,6 +243,18 @@ export const folderRows: readonly Case[] = [
       faults.swap(join(directory, paths.folderOf("alpha")), join(directory, paths.folderOf("beta"))),
     logged: (rich) => [basename(rich.paths.folderOf("alpha"))],
   },
+  // A copy of before the last flushes, which comes first in the order of names, or has the folder's own name.
+  ...["K~9", "K~N"].map(
+    (name): Case => ({
+      name: `an older copy of a folder as ${name}, and the folder itself renamed`,
+      damage: (directory, rich) => {
+        const folder = rich.paths.folderOf("alpha");
+        rename(directory, folder, foldersLike(rich, "other~N"));
+        cpSync(join(rich.earlier.beforeFlush, folder), join(directory, foldersLike(rich, name)), { recursive: true });
+      },
+      logged: (rich) => [basename(foldersLike(rich, name))],
+    }),
+  ),
   {
     name: "a copy of a folder without its manifest beside it",
     damage: (directory, rich) => {
