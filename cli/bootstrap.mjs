@@ -72,14 +72,14 @@ function step(stampPath, stamp, name, args) {
   writeFileSync(file, stamp);
 }
 
-/** Every file that the build reads. */
+/** Every file that the build reads, and none that it writes: it would run once more. */
 function sources() {
   const folders = ["grammar", "schema", "language-server", "vscode-extension", "cli", "runtime", "logservice", "test"];
   const paths = ["package.json", "package-lock.json", "tsconfig.json"];
   const walk = (folder) => {
     for (const entry of readdirSync(join(root, folder), { withFileTypes: true })) {
       const path = `${folder}/${entry.name}`;
-      if (entry.isDirectory() && entry.name !== "node_modules") walk(path);
+      if (entry.isDirectory() && entry.name !== "node_modules" && entry.name !== "dist") walk(path);
       // A link with which an editor locks a file leads nowhere.
       else if (entry.isFile() && /\.(tsx?|mjs|ohm|json|css)$/.test(entry.name) && !entry.name.includes(".generated."))
         paths.push(path);
