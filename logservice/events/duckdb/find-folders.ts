@@ -37,7 +37,7 @@ export async function findFolders(
   { list, deletions, inspector, log }: FolderSearch,
 ): Promise<FoundFolders> {
   const removed: (FolderIdentity & { folder: string; isMarked: boolean })[] = [];
-  const claimants: (FolderIdentity & { folder: string; flushed: number })[] = [];
+  const claimants = new Map<string, (FolderIdentity & { folder: string })[]>();
   const ignore = (folder: string, reason: string) =>
     log("warn", `a folder ${reason}: nothing in it is read`, { folder: join(directory, folder) });
   const isDeleted = ({ project, began }: FolderIdentity) => (deletions.get(project) ?? -1) >= began;
@@ -49,32 +49,28 @@ export async function findFolders(
       ignore(folder, "is not named as the store names them");
       continue;
     }
-    const { isProven, flushed, ...identity } = await identityIn(join(directory, folder), parsedName, inspector);
+    const { isProven, ...identity } = await identityIn(join(directory, folder), parsedName, inspector);
     const isMarked = isMarkedRemoved(join(directory, folder));
     if (isMarked || isDeleted(identity)) removed.push({ folder, ...identity, isMarked });
     // It must not stand for the listed folder of its project: that may be gone.
     else if (!isProven && isOtherListed(folder, identity)) ignore(folder, "has nothing that says whose it is");
-    else claimants.push({ folder, ...identity, flushed });
-  }
-  const claims = new Map<string, FolderIdentity & { folder: string }>();
-  // A copy may have come into the place of the folder that it was made of, which has had events since.
-  const isNamed = (one: (typeof claimants)[number]) => folderName(one) === one.folder;
-  for (const claimant of claimants.sort((a, b) => b.flushed - a.flushed || Number(isNamed(b)) - Number(isNamed(a)))) {
-    const { flushed: _, ...one } = claimant;
-    const name = folderName(one);
-    if (claims.has(name)) ignore(one.folder, `is a copy of ${name}`);
     else {
-      claims.set(name, one);
-      if (isNamed(claimant)) continue;
-      log("warn", "a folder was renamed; it is read as the project that its files name", {
-        folder: join(directory, one.folder),
-        project: one.project,
-      });
+      const name = folderName(identity);
+      claimants.set(name, [...(claimants.get(name) ?? []), { folder, ...identity }]);
     }
   }
-  const claimed = newestOfEach([...claims.values()], list, (folder) =>
-    ignore(folder, "is an older one of its project"),
-  );
+  const claims: (FolderIdentity & { folder: string })[] = [];
+  for (const [name, all] of claimants) {
+    const [claim, ...copies] = all.length === 1 ? all : await newestFirst(directory, all);
+    for (const { folder } of copies) ignore(folder, `is a copy of ${name}`);
+    claims.push(claim!);
+    if (claim!.folder === name) continue;
+    log("warn", "a folder was renamed; it is read as the project that its files name", {
+      folder: join(directory, claim!.folder),
+      project: claim!.project,
+    });
+  }
+  const claimed = newestOfEach(claims, list, (folder) => ignore(folder, "is an older one of its project"));
   const removedNames = new Set(removed.map(folderName));
   const isThere = (one: FolderIdentity) =>
     // A project starts again only after it was deleted with all earlier events.
@@ -133,22 +129,43 @@ async function identityIn(
   folder: string,
   parsedName: FolderIdentity,
   inspector: Inspector,
-): Promise<FolderIdentity & { readonly isProven: boolean; readonly flushed: number }> {
+): Promise<FolderIdentity & { readonly isProven: boolean }> {
   const read = await readManifest(folder, parsedName);
-  const flushed = read.kind === "lost" ? 0 : read.manifest.flushed;
   const isOwn =
     read.kind !== "lost" && read.manifest.project === parsedName.project && read.manifest.began === parsedName.began;
-  if (isOwn) return { ...parsedName, isProven: true, flushed };
+  if (isOwn) return { ...parsedName, isProven: true };
   const names: string[] = await readdir(folder).catch(() => []);
   const segments = names.filter((name) => SEGMENT_NAME.test(name));
   const isBelieved =
     read.kind !== "lost" && (segments.length === 0 || read.manifest.segments.some(({ file }) => names.includes(file)));
-  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began, isProven: true, flushed };
+  if (isBelieved) return { project: read.manifest.project, began: read.manifest.began, isProven: true };
   for (const name of segments) {
     const metadata = await inspector.metadataOf(join(folder, name)).catch(() => undefined);
-    if (metadata !== undefined) return { project: metadata.project, began: metadata.began, isProven: true, flushed: 0 };
+    if (metadata !== undefined) return { project: metadata.project, began: metadata.began, isProven: true };
   }
-  return { ...parsedName, isProven: false, flushed: 0 };
+  return { ...parsedName, isProven: false };
+}
+
+/**
+ * Sorts a folder and the copies of it. One that has had events since has sequences beyond all that the others have; else the one
+ * with the folder's own name is first.
+ */
+async function newestFirst<Folder extends FolderIdentity & { readonly folder: string }>(
+  directory: string,
+  folders: readonly Folder[],
+): Promise<Folder[]> {
+  const newest = new Map<Folder, number>();
+  for (const one of folders) {
+    const folder = join(directory, one.folder);
+    const read = await readManifest(folder, one);
+    const names: string[] = await readdir(folder).catch(() => []);
+    const sequences = names.flatMap(
+      (name) => SEGMENT_NAME.exec(name)?.slice(1, 3).map(Number).filter(Number.isFinite) ?? [],
+    );
+    newest.set(one, Math.max(read.kind === "lost" ? 0 : read.manifest.flushed, ...sequences));
+  }
+  const isNamed = (one: Folder) => folderName(one) === one.folder;
+  return folders.toSorted((a, b) => newest.get(b)! - newest.get(a)! || Number(isNamed(b)) - Number(isNamed(a)));
 }
 
 /** Chooses among several folders of a project: the listed one, then the newest. */

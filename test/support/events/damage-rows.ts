@@ -256,6 +256,15 @@ export const folderRows: readonly Case[] = [
     }),
   ),
   {
+    name: "an older copy of a folder, and the folder itself without its manifest",
+    damage: (directory, rich) => {
+      const folder = rich.paths.folderOf("alpha");
+      cpSync(join(rich.earlier.beforeFlush, folder), join(directory, foldersLike(rich, "K~9")), { recursive: true });
+      faults.remove(join(directory, folder, "manifest.json"));
+    },
+    logged: (rich) => [basename(foldersLike(rich, "K~9"))],
+  },
+  {
     name: "a copy of a folder without its manifest beside it",
     damage: (directory, rich) => {
       copyFolder(directory, rich.paths.folderOf("alpha"), foldersLike(rich, "K~9"));
