@@ -1,7 +1,6 @@
 import { didYouMean } from "../grammar/did-you-mean.ts";
 import { applyEdits, type Fix, fixesOf, type Problem, type Span } from "../grammar/problem.ts";
-import { DIRECTION_WORDS, PIPE_WORDS, parsePipeline } from "../grammar/query/index.ts";
-import { PIPE_USES } from "../grammar/query/pipe-words.ts";
+import { DIRECTION_WORDS, PIPE_USES, PIPE_WORDS, parsePipeline } from "../grammar/query/index.ts";
 import { nearName } from "./near-name.ts";
 
 // Fixes of queries in files, for editors and `tool validate`, beside those of the language itself.

@@ -48,7 +48,7 @@ export { lastInstantBefore, periodSeconds, stepCount, stepFor, stepStart, stepsO
 export { addToSum, type ExactSum, mergeSums, valueOfSum } from "./pipe/sums.ts";
 export { type Table, type TableNotes, TooManyGroups } from "./pipe/table.ts";
 export { type Cell, canonicalValue, compareCells, jsonText, keyOf } from "./pipe/values.ts";
-export { DIRECTION_WORDS, PIPE_WORDS } from "./pipe-words.ts";
+export { DIRECTION_WORDS, PIPE_USES, PIPE_WORDS } from "./pipe-words.ts";
 export { compileOver, compilePredicate, type FieldCondition } from "./predicate.ts";
 export { printField, printQuery } from "./print.ts";
 export { type Reads, readsOf } from "./reads.ts";
