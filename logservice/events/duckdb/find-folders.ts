@@ -162,7 +162,9 @@ async function newestFirst<Folder extends FolderIdentity & { readonly folder: st
     const sequences = names.flatMap(
       (name) => SEGMENT_NAME.exec(name)?.slice(1, 3).map(Number).filter(Number.isFinite) ?? [],
     );
-    newest.set(one, Math.max(read.kind === "lost" ? 0 : read.manifest.flushed, ...sequences));
+    // A manifest that came from another project's folder counts nothing.
+    const isOwn = read.kind !== "lost" && read.manifest.project === one.project && read.manifest.began === one.began;
+    newest.set(one, Math.max(isOwn ? read.manifest.flushed : 0, ...sequences));
   }
   const isNamed = (one: Folder) => folderName(one) === one.folder;
   return folders.toSorted((a, b) => newest.get(b)! - newest.get(a)! || Number(isNamed(b)) - Number(isNamed(a)));
