@@ -21,12 +21,14 @@ interface Kept {
 export class CloudNames {
   readonly #lookUp: LookUp | undefined;
   readonly #clock: Clock;
+  readonly #onStages: () => void;
   readonly #kept = new Map<string, Kept>();
   readonly #pending = new Set<string>();
 
-  constructor({ lookUp, clock }: { readonly lookUp?: LookUp | undefined; readonly clock: Clock }) {
+  constructor({ lookUp, clock, onStages = () => {} }: CloudNamesParts) {
     this.#lookUp = lookUp;
     this.#clock = clock;
+    this.#onStages = onStages;
   }
 
   get(folder: string, question: CloudQuestion): CloudAnswer {
@@ -47,7 +49,9 @@ export class CloudNames {
       limit.stop();
       // After the limit an answer counts no more.
       if (!this.#pending.delete(key)) return;
+      const before = this.#kept.get(key)?.names ?? [];
       this.#kept.set(key, { names, untilMs: this.#clock.monotonicMs() + keptMs });
+      if (question.kind === "stages" && JSON.stringify(before) !== JSON.stringify(names)) this.#onStages();
     };
     stop.signal.addEventListener("abort", () => ended([], FAILURE_KEPT_MS), { once: true });
     this.#lookUp!({ folder, question }, stop.signal).then(
@@ -55,4 +59,12 @@ export class CloudNames {
       () => ended([], FAILURE_KEPT_MS),
     );
   }
+}
+
+interface CloudNamesParts {
+  /** Undefined if no account can be asked. */
+  readonly lookUp?: LookUp | undefined;
+  readonly clock: Clock;
+  /** Called when the account has told other stages of an app than before, which lenses show. */
+  readonly onStages?: () => void;
 }

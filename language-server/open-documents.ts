@@ -17,10 +17,10 @@ export class OpenDocuments {
   readonly #open = new Map<string, OpenText>();
   readonly #projects = new Map<string, ProjectFolder>();
 
-  /** `onTraffic` is called when the traffic of a project has become known, or another. */
-  constructor({ directoryOf, clock, profiles, lookUp, askTraffic }: DocumentsHost, onTraffic: () => void = () => {}) {
-    this.#traffic = new TrafficFacts({ ask: askTraffic, clock, onChange: onTraffic });
-    this.#cloud = new CloudNames({ lookUp, clock });
+  /** `onLenses` is called when the traffic or the stages of a project have become known, or others. */
+  constructor({ directoryOf, clock, profiles, lookUp, askTraffic }: DocumentsHost, onLenses: () => void = () => {}) {
+    this.#traffic = new TrafficFacts({ ask: askTraffic, clock, onChange: onLenses });
+    this.#cloud = new CloudNames({ lookUp, clock, onStages: onLenses });
     this.#profiles = profiles;
     this.#clock = clock;
     this.#directoryOf = directoryOf;

@@ -62,7 +62,7 @@ class Server {
     this.#host = host;
     this.#options = options;
     this.#client = readClient({}, {});
-    this.#documents = new OpenDocuments(host, () => this.#trafficChanged());
+    this.#documents = new OpenDocuments(host, () => this.#lensesChanged());
     this.#diagnostics = new Diagnostics({
       host,
       documents: this.#documents,
@@ -278,12 +278,12 @@ class Server {
       this.#host.connection.sendRequest("workspace/codeLens/refresh").catch(() => {});
     }
     const isOther = JSON.stringify(settings.severity) !== JSON.stringify(before.severity);
-    if (settings.traffic !== before.traffic) this.#trafficChanged();
+    if (settings.traffic !== before.traffic) this.#lensesChanged();
     if (settings.diagnostics !== before.diagnostics || isOther) this.#filesChanged();
   }
 
   /** Lenses say how often rules were hit, and queries are checked by the fields of the log. */
-  #trafficChanged(): void {
+  #lensesChanged(): void {
     if (this.#client.refreshesLenses) this.#host.connection.sendRequest("workspace/codeLens/refresh").catch(() => {});
     this.#diagnostics.allChanged();
   }

@@ -5,7 +5,7 @@ import { profileRegion } from "../project/profile-region.ts";
 import { type Cloud, openCloud } from "./clients.ts";
 import { aliasesOf, isNotFound } from "./function/aliases.ts";
 import { numbered, readRecord } from "./function/record.ts";
-import { functionName } from "./names.ts";
+import { functionName, stageEndpoint } from "./names.ts";
 import { canonical } from "./stack/domains.ts";
 
 /** Nobody chooses from more. */
@@ -114,8 +114,10 @@ const KINDS: Readonly<Record<CloudQuestion["kind"], (request: AccountRequest) =>
     return aliases.flatMap(({ Name, FunctionVersion, Description }) => {
       const version = numbered(FunctionVersion);
       // Other aliases name the previous deployment and commits.
-      if (version === undefined || readRecord(Description, version)?.stack === undefined) return [];
-      return { name: Name!, detail: `deployed, version ${version}` };
+      const record = version === undefined ? undefined : readRecord(Description, version);
+      if (record?.stack === undefined) return [];
+      const url = record.api === undefined ? undefined : stageEndpoint(record.api, cloud.region, Name!);
+      return { name: Name!, detail: `deployed, version ${version}`, ...(url !== undefined && { url }) };
     });
   },
 };

@@ -27,6 +27,8 @@ export interface CloudName {
   readonly name: string;
   /** A few words to show beside it. */
   readonly detail?: string;
+  /** The address of a stage. */
+  readonly url?: string;
   /** The VPC of a subnet or a security group, if the account tells: those of one function are of the same. */
   readonly network?: string;
 }

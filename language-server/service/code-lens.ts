@@ -26,16 +26,20 @@ export const CLIENT_COMMANDS = {
   run: "tool.run",
 } as const;
 
+/** The address of each stage by its name. */
+export type StageUrls = ReadonlyMap<string, string>;
+const NO_URLS: StageUrls = new Map();
+
 /**
  * The lenses above lines. Commands: `start`, or `deploy` and `open`, and `logs` of a stage; `run` of a hook; `logs` of
  * a saved query and of a query file. And the certain facts of a redirect or rewrite: which rules win over it, or that it is never reached.
  *
  * `seen` is the traffic of rules and stages: how often a rule was hit, and how a stage does. Such a lens shows the events, in the
- * web UI of the service or by `logs`.
+ * web UI of the service or by `logs`. `urls` are the addresses of stages as the AWS account knows them.
  *
  * Arguments are `{ uri }` of the document and, by command, `stage`, `hook` or `query` (as `tool logs` takes it).
  */
-export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] {
+export function codeLens(document: ToolDocument, seen?: TrafficNow, urls: StageUrls = NO_URLS): CodeLens[] {
   const { uri } = document;
   const lenses: CodeLens[] = [];
   const add = (span: Span, title: string, command: string, args?: object) => {
@@ -75,7 +79,7 @@ export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] 
   for (const { key } of document.queries()) add(key.span, "Logs", logs, { query: `@${key.value}` });
   // An empty command: a client shows the words and does nothing.
   for (const { entry, fact } of routeFacts(document.routes())) add(entry.key.span, fact, "");
-  for (const { key, text, query } of seen === undefined ? [] : trafficLenses(document, seen)) {
+  for (const { key, text, query } of seen === undefined ? [] : trafficLenses(document, seen, urls)) {
     const page = trafficPage(seen!.traffic, query);
     if (page !== undefined) add(key.span, text, SHOW_TRAFFIC, { page });
     else if (seen!.traffic.source === "development") add(key.span, text, logs, { query });
@@ -87,7 +91,7 @@ export function codeLens(document: ToolDocument, seen?: TrafficNow): CodeLens[] 
 }
 
 /** The words of traffic about each rule and stage, and the query of the events that it is of. */
-function trafficLenses(document: ToolDocument, seen: TrafficNow) {
+function trafficLenses(document: ToolDocument, seen: TrafficNow, urls: StageUrls) {
   const byPattern = new Map(seen.traffic.rules.map((rule) => [rule.pattern, rule]));
   const rules = document
     .routes()
@@ -101,7 +105,7 @@ function trafficLenses(document: ToolDocument, seen: TrafficNow) {
       return lenses.flatMap(({ text, ...lens }) => (text === undefined ? [] : [{ ...lens, text }]));
     });
   const stages = document.stages().flatMap(({ key, value }) => {
-    const text = stageText(key.value, seen, addressOf(value));
+    const text = stageText(key.value, seen, addressOf(value) ?? urls.get(key.value));
     return text === undefined ? [] : [{ key, text, query: queryOfStage(key.value) }];
   });
   return [...rules, ...stages];

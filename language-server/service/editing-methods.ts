@@ -10,6 +10,7 @@ import type {
 import { CODE_ACTION_KINDS, codeActions } from "./code-actions.ts";
 import { codeLens } from "./code-lens.ts";
 import { colorPresentations, documentColors } from "./color.ts";
+import { stageUrls } from "./completion/cloud-offers.ts";
 import { definition } from "./definition.ts";
 import type { ToolDocument } from "./document.ts";
 import { documentHighlight } from "./document-highlight.ts";
@@ -41,8 +42,13 @@ interface Formatting {
   readonly options: FormattingOptions;
 }
 
-const lensesOf = ({ document, project, client: { settings } }: Request) =>
-  settings.codeLens ? codeLens(document, trafficOf(document, project, settings)) : [];
+const lensesOf = ({ document, project, client }: Request) => {
+  if (!client.settings.codeLens) return [];
+  const seen = trafficOf(document, project, client.settings);
+  // Nobody is asked for the addresses of stages that nothing is known of.
+  const isAsked = seen !== undefined && seen.traffic.stages.length > 0;
+  return codeLens(document, seen, isAsked ? stageUrls(document, project, client) : undefined);
+};
 
 export function editingMethods(): readonly Method[] {
   const at = ({ document, params }: Request<At>) => document.offsetAt(params.position);

@@ -177,6 +177,28 @@ t.test("the account is asked in the background, and again after five minutes", a
   t.same(new CloudNames({ clock }).get("", { kind: "zones" }), { names: [], isPending: false }, "in a browser");
 });
 
+t.test("lenses are drawn again when the account tells other stages, and for no other names", async (t) => {
+  const clock = new TestClock();
+  let names: readonly CloudName[] = NAMES.stages;
+  let drawn = 0;
+  const cloud = new CloudNames({ clock, lookUp: async () => names, onStages: () => drawn++ });
+  const ask = async (kind: CloudQuestion["kind"]) => {
+    cloud.get("file:///work/", { kind });
+    await clock.advance(0);
+  };
+  await ask("zones");
+  t.equal(drawn, 0);
+  await ask("stages");
+  t.equal(drawn, 1);
+  await clock.advance(5 * 60_000);
+  await ask("stages");
+  t.equal(drawn, 1, "the same");
+  names = [];
+  await clock.advance(5 * 60_000);
+  await ask("stages");
+  t.equal(drawn, 2);
+});
+
 t.test("what the account has, of the stand-in of the cloud", async (t) => {
   const aws = await startAws(t);
   const env = { ...aws.env };

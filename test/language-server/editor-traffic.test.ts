@@ -4,13 +4,23 @@ import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { json } from "node:stream/consumers";
 import t, { type Test } from "tap";
+import type { CodeLens } from "vscode-languageserver-types";
 import type { Context } from "../../cli/context.ts";
 import { serviceTraffic, trafficWarnings } from "../../cli/rule-traffic.ts";
 import type { Entry } from "../../grammar/entry.ts";
 import { describe } from "../../grammar/problem.ts";
 import { compilePredicate, PipesRun, parsePipeline } from "../../grammar/query/index.ts";
 import { codeLens } from "../../language-server/service/code-lens.ts";
-import { DEFAULT_SETTINGS, diagnose, readSettings, type Traffic } from "../../language-server/service/index.ts";
+import { editingMethods } from "../../language-server/service/editing-methods.ts";
+import {
+  type CloudQuestion,
+  DEFAULT_SETTINGS,
+  diagnose,
+  type EditorSettings,
+  type Project,
+  readSettings,
+  type Traffic,
+} from "../../language-server/service/index.ts";
 import {
   agoText,
   developmentTraffic,
@@ -24,7 +34,7 @@ import { TrafficFacts } from "../../language-server/traffic-facts.ts";
 import { pathOf } from "../../logservice/address/page.ts";
 import { parseJson } from "../../schema/json.ts";
 import { tool } from "../support/cli.ts";
-import { documentOf, projectOf } from "../support/editor.ts";
+import { CLIENT, documentOf, FILES, projectOf } from "../support/editor.ts";
 import { startLsp } from "../support/lsp-client.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
@@ -195,6 +205,49 @@ t.test("how long ago, and which service", (t) => {
   t.equal(question({}), undefined);
   t.equal(readSettings({ traffic: { source: "service" } }).traffic, "service");
   t.equal(readSettings({ traffic: { source: true } }).traffic, "development");
+  t.end();
+});
+
+t.test("a stage's lens has its address, of its domain or as the account knows it", (t) => {
+  const URL = "https://abc123.execute-api.eu-west-1.amazonaws.com/beta/";
+  const questions: CloudQuestion[] = [];
+  const lenses = ({
+    traffic = trafficOf([...RESPONSES, { ago: 60_000, stage: "beta", version: "9", status: 200 }]),
+    settings = { ...DEFAULT_SETTINGS, traffic: "service", awsNames: true },
+  }: {
+    traffic?: Traffic;
+    settings?: EditorSettings;
+  } = {}) => {
+    const project: Project = {
+      ...projectOf(FILES, () => documentOf(CONFIG)),
+      traffic: () => ({ traffic, nowMs: NOW }),
+      cloudNames: (question) => {
+        questions.push(question);
+        return {
+          names: [
+            { name: "beta", url: URL },
+            { name: "production", url: "https://other/" },
+          ],
+          isPending: false,
+        };
+      },
+    };
+    const client = { ...CLIENT, settings };
+    const { answer } = editingMethods().find(({ method }) => method === "textDocument/codeLens")!;
+    const all = answer({ document: documentOf(CONFIG), project, client, params: {} } as never) as CodeLens[];
+    return all.map(({ command }) => command!.title).filter((title) => title.startsWith("Version"));
+  };
+  const words = "first seen 3 days ago: 33.3 % errors in 3 requests";
+  const [production, beta] = lenses();
+  t.equal(production, `Version 7 at https://example.com, ${words}`, "what tool.json says comes first");
+  t.equal(beta, `Version 9 at ${URL}, first seen 1 min ago: 0 % errors in 1 request`);
+  t.match(questions.splice(0), [{ kind: "stages", app: "shop" }], "one question for all stages");
+  t.equal(
+    lenses({ settings: { ...DEFAULT_SETTINGS, traffic: "service" } })[1],
+    "Version 9, first seen 1 min ago: 0 % errors in 1 request",
+  );
+  t.same(lenses({ traffic: { ...trafficOf(), stages: [] } }), []);
+  t.same(questions, [], "the account is asked with consent only, and if there is a stage to show it at");
   t.end();
 });
 

@@ -26,6 +26,16 @@ export function cloudNamesOf(
   return project.cloudNames({ kind, app, profile: memberText(config.root, "profile"), region });
 }
 
+/** The addresses of the stages that were deployed with the app's account, as far as it was asked. */
+export function stageUrls(
+  document: ToolDocument,
+  project: Project,
+  client: ClientOptions,
+): ReadonlyMap<string, string> {
+  const { names } = cloudNamesOf("stages", document, project, client);
+  return new Map(names.flatMap(({ name, url }) => (url === undefined ? [] : [[name, url] as const])));
+}
+
 const isOfNetwork = (kind: CloudKind | undefined) => kind === "subnets" || kind === "security-groups";
 
 /** The kind of names that a string at a place of tool.json is one of. */

@@ -10,7 +10,9 @@ import { Ajv } from "ajv";
 import t from "tap";
 import { writeZip } from "../../../cli/artifact/zip.ts";
 import { checkVersion } from "../../../cli/aws/function/check.ts";
+import { accountNames } from "../../../cli/aws/look-up.ts";
 import type { PlatformError } from "../../../cli/platform/error.ts";
+import { systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { root } from "../../support/cli.ts";
 import { appFolder, appSource, askEndpoint, openApp } from "../../support/deployed-app.ts";
@@ -69,6 +71,14 @@ t.test("from a directory to a running stage, and back", async (t) => {
   t.equal(again.stdout.trim(), url);
   const unchanged = calls();
   t.ok(unchanged.length <= 3, `without a change: ${unchanged.join(" ")}`);
+
+  const names = { env: aws.env, clock: systemClock, signal: new AbortController().signal };
+  t.strictSame(
+    await accountNames({ kind: "stages", app: "hello", region: aws.region }, names),
+    [{ name: "staging", detail: "deployed, version 1", url }],
+    "an editor is told the same address",
+  );
+  calls();
 
   app.write({ "app.js": appSource("two") });
   const second = await app.tool(["deploy", "--format", "json"]);
