@@ -1,4 +1,4 @@
-import { RECENT_IDS, RECENT_KEYS_MS } from "./store.ts";
+import { RECENT_KEYS_MS } from "./store.ts";
 
 /** Adds the newest client-supplied ids of a project's events in the engine's storage. */
 export type IdLoader = (project: string, ids: RecentMap) => Promise<void>;
@@ -10,14 +10,17 @@ export class Dedup {
   readonly #loads = new Map<string, Promise<void>>();
   readonly #load: IdLoader;
   readonly #nowMs: () => number;
+  readonly #maxIds: number;
 
-  constructor(load: IdLoader, nowMs: () => number) {
+  /** `maxIds` is how many of the newest ids of a project are remembered at least. */
+  constructor(load: IdLoader, nowMs: () => number, maxIds: number) {
     this.#load = load;
     this.#nowMs = nowMs;
+    this.#maxIds = maxIds;
   }
 
   ids(project: string): RecentMap {
-    return getOrAdd(this.#ids, project, () => new RecentMap(RECENT_IDS, Number.POSITIVE_INFINITY, this.#nowMs()));
+    return getOrAdd(this.#ids, project, () => new RecentMap(this.#maxIds, Number.POSITIVE_INFINITY, this.#nowMs()));
   }
 
   keys(project: string): RecentMap {
@@ -73,6 +76,11 @@ export class RecentMap {
 
   get(key: string): string | undefined {
     return this.#newer.get(key) ?? this.#older.get(key);
+  }
+
+  /** Adds what is older than everything that was added before, and is forgotten before that. */
+  addOlder(keys: Iterable<string>): void {
+    for (const key of keys) if (!this.#newer.has(key)) this.#older.set(key, "");
   }
 
   add(key: string, nowMs: number, value = ""): void {

@@ -1,4 +1,5 @@
 import { type Clock, systemClock } from "../../grammar/units/clock.ts";
+import { RECENT_IDS } from "./store.ts";
 
 /** Takes a line about what went wrong without a request: a torn tail, a failed flush. */
 export type Log = (level: "info" | "warn" | "error", message: string, fields: Record<string, unknown>) => void;
@@ -23,6 +24,8 @@ export interface EventsStoreOptions {
   /** How long new events wait before they are refused. */
   readonly maxAppendWaitMs?: number;
   readonly sqlLimits?: SqlLimits;
+  /** How many of a project's newest ids are remembered at least. */
+  readonly recentIds?: number;
   /** `position` as the records last noted it: events that have not come so far may be an older copy. */
   readonly position?: number | undefined;
   /** Ids of losses that a start does not log again. */
@@ -46,6 +49,7 @@ export const storeSettings = ({ clock = systemClock, nowMs, ...options }: Events
   // Several public clients never try again; longer than a flush takes, shorter than any of them waits.
   maxAppendWaitMs: 3000,
   sqlLimits: SQL_LIMITS,
+  recentIds: RECENT_IDS,
   accepted: new Set(),
   ...options,
 });

@@ -160,7 +160,7 @@ export class DuckDbEventsStore implements EventsStore, Upkeep {
     this.#settings = settings;
     this.#lock = lock;
     this.#opened = opened;
-    this.#dedup = new Dedup(idLoader(projects, pool, nowMs), nowMs);
+    this.#dedup = new Dedup(idLoader(projects, pool, settings.recentIds), nowMs, settings.recentIds);
     this.#backpressure = new Backpressure(settings, memtables, journal);
     this.#compactor = new Compactor({ settings, memtables, projects, flusher, retention: this.#retention });
     const writer = new SegmentWriter({ memtables, projects, flusher, seenKeys, nowMs });

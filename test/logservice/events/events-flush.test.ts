@@ -811,6 +811,36 @@ t.test("deletions are not forgotten over a start, however many there were", asyn
   await restarted.close();
 });
 
+t.test("a start remembers the newest ids, however many older ones a merged segment has", async (t) => {
+  const directory = folder(t);
+  const recentIds = 100;
+  // Newer ids have earlier times: those that come last are the newest, whatever they say.
+  const batch = (from: number, count: number) =>
+    events(from, count).map((event, i) => ({
+      ...event,
+      timestamp: new Date(1714557600000 - from - i).toISOString(),
+      id: `id ${from + i}`,
+    }));
+  const store = await opened(directory, { recentIds });
+  for (let from = 0; from < 1_000; from += 250) {
+    await store.append("app", batch(from, 250));
+    await store.flush();
+  }
+  await store.compact();
+  await store.append("app", batch(1_000, 30));
+  await store.flush();
+  await store.append("app", batch(1_030, 30));
+  await store.close();
+
+  const restarted = await opened(directory, { recentIds });
+  t.teardown(() => restarted.close());
+  // The last 30 are in the journal, 30 are in a segment of their own, and the others in a merged one.
+  await restarted.append("app", batch(960, 100));
+  t.equal((await messages(restarted)).length, 1_060, "the newest hundred are not stored again");
+  await restarted.append("app", batch(0, 1));
+  t.equal((await messages(restarted)).length, 1_061, "the oldest is forgotten");
+});
+
 t.test("events that become segments while a query looks for filters are counted", slow(), async (t) => {
   const store = await opened(folder(t));
   const parsed = parseQuery("pad = here");
