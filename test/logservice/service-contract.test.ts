@@ -1,5 +1,7 @@
 // Every operation over HTTP: what it answers, what it needs, who may ask, whose records it shows. The rows are made of
 // schema/rpc.schema.json, so that an operation without them is an error here.
+import { readFileSync } from "node:fs";
+import { join } from "node:path";
 import { Ajv2020 } from "ajv/dist/2020.js";
 import t from "tap";
 import { newToken } from "../../logservice/access/token.ts";
@@ -7,6 +9,7 @@ import { operations } from "../../logservice/rpc/operations.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { ANY_SCOPE, PERSON_SCOPE, PUBLIC_SCOPE, resolveRef, type ValueSchema } from "../../schema/rpc-schema.ts";
+import { root } from "../support/cli.ts";
 import { BODIES, makeWorld, type Name } from "../support/operation-bodies.ts";
 import { SCOPES, startTestService, type TestService } from "../support/service.ts";
 
@@ -46,6 +49,14 @@ function outputOf(name: Name): ValueSchema | undefined {
   const { output } = rpcSchema.operations[name]!;
   return output && resolveRef(output, rpcSchema);
 }
+
+t.test("a client that is not ours calls every operation", (t) => {
+  // The client itself is run by slow tests alone.
+  const client = readFileSync(join(root, "test/slow/service-python.py"), "utf8");
+  const missing = names.filter((name) => !client.includes(`"${name}"`));
+  t.same(missing, []);
+  t.end();
+});
 
 t.test("every operation has a scope, a handler and a row here", (t) => {
   for (const name of names) {
