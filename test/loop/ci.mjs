@@ -26,7 +26,7 @@ const DEAREST = 10;
 const LAYER = ["lambda-events", "lambda-lifecycle", "lambda-properties", "lambda-variables", "function-platform"];
 /** A sample of those that wait for processes, sockets and timers, on a machine that is stopped most of the time. */
 const PAUSED = [
-  ...["units", "template", "service-members", "service-bounds", "service-stop", "events-durable", "events-readers"],
+  ...["units", "template", "service-members", "service-bounds", "service-stop", "events-readers"],
   ...["logs-pipes", "http", "lambda-lifecycle"],
 ];
 

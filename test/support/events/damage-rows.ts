@@ -86,8 +86,8 @@ const PROJECT_KINDS: readonly Kind[] = [
   },
 ];
 
-/** In how many places of a file a bit is flipped: DAMAGE_FLIPS of them (8), an even number; `npm run damage:files` has 40. */
-const FLIPS = Number(process.env.DAMAGE_FLIPS ?? 8);
+/** In how many places of a file a bit is flipped: DAMAGE_FLIPS of them (4), an even number; `npm run damage:files` has 40. */
+const FLIPS = Number(process.env.DAMAGE_FLIPS ?? 4);
 /** How many flips in the journal are followed through flushes, merges and later starts; in other files only the first is. */
 const FOLLOWED = 2;
 
