@@ -15,7 +15,7 @@ export async function createConfiguration(): Promise<void> {
   const isThere = await vscode.workspace.fs.stat(uri).then(
     () => true,
     (error: unknown) => {
-      // Of a file system that does not answer just now it is not known, and a file that is there must not be replaced.
+      // A file system may not answer just now, and a file that is there must not be replaced.
       if (error instanceof vscode.FileSystemError && error.code === "FileNotFound") return false;
       throw error;
     },

@@ -250,7 +250,7 @@ t.test("the lock of a killed run is another's by the time that it is taken away"
   const lock = join(library, ".lock");
   const { kill } = process;
   t.teardown(() => Object.assign(process, { kill }));
-  // Of no process: beyond what a system counts to.
+  // No process has it: a system does not count so far.
   const killed = 2 ** 30;
   /** Runs with a lock that changes between the look whether its owner is alive and what follows from it. */
   const run = async (change: () => void) => {
