@@ -14,7 +14,11 @@ export async function createConfiguration(): Promise<void> {
   const uri = configUri(folder.uri);
   const isThere = await vscode.workspace.fs.stat(uri).then(
     () => true,
-    () => false,
+    (error: unknown) => {
+      // A file system may not answer just now, and a file that is there must not be replaced.
+      if (error instanceof vscode.FileSystemError && error.code === "FileNotFound") return false;
+      throw error;
+    },
   );
   if (!isThere) {
     const text = `${JSON.stringify({ name: appName(folder.name) }, null, 2)}\n`;

@@ -1,4 +1,4 @@
-import { readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
+import { linkSync, readFileSync, renameSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { ReleaseError } from "./error.ts";
 
@@ -21,10 +21,7 @@ export async function withUpgradeLock<T>(library: string, work: () => Promise<T>
         `wait for it; if there is none, remove ${path}`,
       );
     }
-    const aside = `${path}.${process.pid}`;
-    renameSync(path, aside);
-    // The next owner may have removed it.
-    rmSync(aside, { force: true });
+    takeAway(path, owner);
   }
   try {
     return await work();
@@ -40,6 +37,30 @@ function isTaken(path: string, own: string): boolean {
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code !== "EEXIST") throw error;
     return false;
+  }
+}
+
+/** Removes the lock of a process that was killed, unless another process has taken it over since it was read. */
+function takeAway(path: string, owner: string): void {
+  const aside = `${path}.${process.pid}`;
+  try {
+    renameSync(path, aside);
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== "ENOENT") throw error;
+    return;
+  }
+  const taken = ownerOf(aside);
+  if (taken !== undefined && taken !== owner) putBack(aside, path);
+  // The next owner may have removed it.
+  rmSync(aside, { force: true });
+}
+
+function putBack(aside: string, path: string): void {
+  try {
+    linkSync(aside, path);
+  } catch (error) {
+    // A third process has the lock by now, or its next owner has removed what was set aside.
+    if (!["EEXIST", "ENOENT"].includes((error as NodeJS.ErrnoException).code ?? "")) throw error;
   }
 }
 

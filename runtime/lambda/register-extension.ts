@@ -3,9 +3,11 @@ import { connect, type Socket } from "node:net";
 /** Path of the Extensions API, version 2020-01-01 ("Using the Lambda Extensions API to create extensions"). */
 const EXTENSIONS = "/2020-01-01/extension";
 const NAME = "tool";
+/** Answers before the answer, such as 100 Continue. */
+const INTERIM = /^(?:HTTP\/1\.1 1\d\d(?=[ \r])[\s\S]*?\r\n\r\n)+/;
 /** The head of an answer that has what is needed; its body is not read. */
-const IDENTIFIED = /^HTTP\/1\.1 200 [\s\S]*?\r\nlambda-extension-identifier: *([\x21-\x7e]+) *\r\n/i;
-const CLOSES = /\r\nconnection: *close *\r\n/i;
+const IDENTIFIED = /^HTTP\/1\.[01] 200(?=[ \r])[\s\S]*?\r\nlambda-extension-identifier:[ \t]*([\x21-\x7e]+)[ \t]*\r\n/i;
+const CLOSES = /^HTTP\/1\.0|\r\nconnection:(?:[^\r]*,)?[ \t]*close[ \t]*[,\r]/i;
 const MAX_HEAD_LENGTH = 16_384;
 
 /**
@@ -25,17 +27,26 @@ export function registerExtension(address: string): Promise<void> {
   const open = () => connect({ host: host.replace(/^\[|\]$/g, ""), port: Number(port ?? 80) }).on("error", () => {});
   return new Promise((resolve) => {
     const socket = open();
-    let head = "";
+    let received = "";
     const read = (bytes: Buffer) => {
-      head += bytes.toString("latin1");
-      if (!head.includes("\r\n\r\n") && head.length < MAX_HEAD_LENGTH) return;
+      received += bytes.toString("latin1");
+      const [head, ...rest] = received.replace(INTERIM, "").split("\r\n\r\n", 2) as [string, string?];
+      if (rest.length === 0 && received.length < MAX_HEAD_LENGTH) return;
       socket.off("data", read).resume();
-      const [, identifier] = IDENTIFIED.exec(head) ?? [];
+      const [, identifier] = IDENTIFIED.exec(`${head}\r\n`) ?? [];
       // That it is ready. Without events there is no answer before the end.
-      if (identifier !== undefined) {
-        const next: Socket = CLOSES.test(head) ? open() : socket;
-        next.unref().write(`${begin("GET", "event/next")}Lambda-Extension-Identifier: ${identifier}\r\n\r\n`);
-      } else socket.destroy();
+      const ask = (next: Socket) =>
+        next
+          .unref()
+          .resume()
+          .write(`${begin("GET", "event/next")}Lambda-Extension-Identifier: ${identifier}\r\n\r\n`);
+      if (identifier === undefined) socket.destroy();
+      else if (CLOSES.test(`${head}\r\n`)) ask(open());
+      else {
+        ask(socket);
+        // Some end a connection after an answer without a word of it, and wait for the question all the same.
+        socket.once("close", () => ask(open()));
+      }
       resolve();
     };
     socket.on("data", read).on("close", () => resolve());

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { build } from "esbuild";
 import { applyEdits } from "jsonc-parser";
 import t from "tap";
 import { readArgv } from "../../cli/argv.ts";
@@ -516,6 +517,39 @@ t.test("a query box", (t) => {
     );
   }
   t.end();
+});
+
+t.test("Create tool.json replaces none that a file system cannot show just now", async (t) => {
+  const { outputFiles } = await build({
+    entryPoints: [join(folder, "create-configuration.ts")],
+    ...{ bundle: true, write: false, format: "cjs", platform: "node", external: ["vscode"] },
+  });
+  class FileSystemError extends Error {
+    readonly code: string;
+    constructor(code: string) {
+      super(code);
+      this.code = code;
+    }
+  }
+  for (const [code, writes] of [
+    ["FileNotFound", 1],
+    ["Unavailable", 0],
+    ["NoPermissions", 0],
+  ] as const) {
+    let written = 0;
+    const fs = { stat: () => Promise.reject(new FileSystemError(code)), writeFile: async () => void written++ };
+    const vscode = {
+      FileSystemError,
+      Uri: { joinPath: (uri: string, name: string) => `${uri}/${name}` },
+      window: { showTextDocument: async () => {} },
+      workspace: { workspaceFolders: [{ name: "shop", uri: "vscode-vfs://github/a/shop" }], fs },
+    };
+    const module = { exports: {} as { createConfiguration(): Promise<void> } };
+    new Function("require", "module", outputFiles[0]!.text)(() => vscode, module);
+    const created = module.exports.createConfiguration();
+    await (writes === 1 ? created : t.rejects(created, { code }));
+    t.equal(written, writes, code);
+  }
 });
 
 t.test("an app is called as tool.json says", (t) => {

@@ -1,6 +1,6 @@
 import { readdir, rename, rm } from "node:fs/promises";
 import { join } from "node:path";
-import { syncDirectory, unlessDiskFull, unlessGone } from "../durable.ts";
+import { errorCode, syncDirectory, unlessDiskFull, unlessGone } from "../durable.ts";
 import type { ReadJournal } from "../journal/recovery.ts";
 import type { Log } from "../settings.ts";
 import { FolderList, type ListedFolder } from "./folder-list.ts";
@@ -147,27 +147,51 @@ async function identityIn(
 }
 
 /**
- * Sorts a folder and the copies of it. One that has had events since has sequences beyond all that the others have; else the one
- * with the folder's own name is first.
+ * Sorts a folder and the copies of it. One that has had events since has sequences beyond all that the others have. Only those of
+ * files that are there count before others: a copy that was not finished has the manifest, and not all that it names. Among equal
+ * ones the whole one is first, then that with the folder's own name.
  */
 async function newestFirst<Folder extends FolderIdentity & { readonly folder: string }>(
   directory: string,
   folders: readonly Folder[],
 ): Promise<Folder[]> {
-  const newest = new Map<Folder, number>();
-  for (const one of folders) {
-    const folder = join(directory, one.folder);
-    const read = await readManifest(folder, one);
-    const names: string[] = await readdir(folder).catch(() => []);
-    const sequences = names.flatMap(
-      (name) => SEGMENT_NAME.exec(name)?.slice(1, 3).map(Number).filter(Number.isFinite) ?? [],
-    );
-    // A manifest that came from another project's folder counts nothing.
-    const isOwn = read.kind !== "lost" && read.manifest.project === one.project && read.manifest.began === one.began;
-    newest.set(one, Math.max(isOwn ? read.manifest.flushed : 0, ...sequences));
+  const ranks = new Map<Folder, readonly number[]>();
+  for (const one of folders)
+    ranks.set(one, [...(await rankOf(directory, one)), Number(folderName(one) === one.folder)]);
+  const compare = (a: readonly number[], b: readonly number[]) => {
+    const at = a.findIndex((value, i) => value !== b[i]);
+    return at === -1 ? 0 : b[at]! > a[at]! ? 1 : -1;
+  };
+  return folders.toSorted((a, b) => compare(ranks.get(a)!, ranks.get(b)!));
+}
+
+/** The numbers by which a folder is compared with its copies, the most important one first. */
+async function rankOf(
+  directory: string,
+  one: FolderIdentity & { readonly folder: string },
+): Promise<readonly number[]> {
+  const folder = join(directory, one.folder);
+  const names = await namesIn(folder);
+  // It may be read again later: events that go to a copy until then would make that the newest one.
+  if (names === undefined) return [Number.POSITIVE_INFINITY, 0, 0];
+  const read = await readManifest(folder, one);
+  // A manifest that came from another project's folder counts nothing.
+  const isOwn = read.kind !== "lost" && read.manifest.project === one.project && read.manifest.began === one.began;
+  const [flushed, named] = isOwn ? [read.manifest.flushed, read.manifest.segments] : [0, []];
+  const missing = named.filter(({ file }) => !names.has(file)).length;
+  const sequences = [...names].flatMap(
+    (name) => SEGMENT_NAME.exec(name)?.slice(1, 3).map(Number).filter(Number.isFinite) ?? [],
+  );
+  return [Math.max(missing === 0 ? flushed : 0, ...sequences), flushed, -missing];
+}
+
+/** The names in a folder, none if there is no folder; undefined if it cannot be read. */
+async function namesIn(folder: string): Promise<ReadonlySet<string> | undefined> {
+  try {
+    return new Set(await readdir(folder));
+  } catch (error) {
+    return ["ENOENT", "ENOTDIR"].includes(errorCode(error)) ? new Set() : undefined;
   }
-  const isNamed = (one: Folder) => folderName(one) === one.folder;
-  return folders.toSorted((a, b) => newest.get(b)! - newest.get(a)! || Number(isNamed(b)) - Number(isNamed(a)));
 }
 
 /** Chooses among several folders of a project: the listed one, then the newest. */

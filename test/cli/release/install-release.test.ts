@@ -9,6 +9,7 @@ import t from "tap";
 import type { ReleaseError } from "../../../cli/release/error.ts";
 import { installRelease } from "../../../cli/release/install-release.ts";
 import { type Library, libraryOfPrefix } from "../../../cli/release/library.ts";
+import { withUpgradeLock } from "../../../cli/release/upgrade-lock.ts";
 import { hostileArchives } from "../../support/hostile-archives.ts";
 import { releaseOf, SYSTEM } from "../../support/release-host.ts";
 import { requires } from "../../support/require.ts";
@@ -242,4 +243,31 @@ t.test("a disk with less room each time", noDisk === false ? slow() : { skip: no
     ends.add(error === undefined ? "installed" : (error as Error).message.replaceAll(disk, "").slice(0, 20));
   }
   t.ok(ends.size > 2, [...ends].join("; "));
+});
+
+t.test("the lock of a killed run is another's by the time that it is taken away", async (t) => {
+  const library = t.testdir();
+  const lock = join(library, ".lock");
+  const { kill } = process;
+  t.teardown(() => Object.assign(process, { kill }));
+  // No process has it: a system does not count so far.
+  const killed = 2 ** 30;
+  /** Runs with a lock that changes between the look whether its owner is alive and what follows from it. */
+  const run = async (change: () => void) => {
+    writeFileSync(lock, `${killed}\n`);
+    const ask = (id: number, signal: 0) => {
+      if (id === killed) change();
+      return kill.call(process, id, signal);
+    };
+    Object.assign(process, { kill: ask });
+    return withUpgradeLock(library, async () => "ran");
+  };
+  t.equal(await run(() => rmSync(lock, { force: true })), "ran", "gone");
+  const other = `${process.ppid}\n`;
+  await t.rejects(
+    run(() => writeFileSync(lock, other)),
+    { message: `another installation or upgrade is at work (process ${process.ppid})` },
+  );
+  t.equal(readFileSync(lock, "utf8"), other, "it stays the other's");
+  t.same(readdirSync(library), [".lock"]);
 });

@@ -10,6 +10,7 @@ import {
   rmSync,
   symlinkSync,
   truncateSync,
+  unlinkSync,
   utimesSync,
   writeFileSync,
 } from "node:fs";
@@ -430,6 +431,51 @@ for (const [name, damage, left, said] of DOUBLE) {
     }
   });
 }
+
+t.test("a folder that cannot be read for a while is not given up for an older copy", async (t) => {
+  two ??= storeOf();
+  const { directory: whole, app } = await two;
+  const directory = join(t.testdir(), "events");
+  cpSync(whole, directory, { recursive: true });
+  const [folder, kept] = [join(directory, "projects", app), join(directory, "kept")];
+  renameSync(folder, kept);
+  // Root could read a folder without permissions.
+  symlinkSync(app, folder);
+  cpSync(join(`${whole}-1`, "projects", app), join(directory, "projects", "app~9"), { recursive: true });
+  const open = () => openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+  let store = await open();
+  t.match(
+    store.losses().map(({ reason }) => reason),
+    [/^its folder cannot be read/],
+  );
+  await store.append("app", [{ timestamp: "2024-05-09T10:00:00Z", level: "info", message: "later", fields: {} }]);
+  await store.close();
+  unlinkSync(folder);
+  renameSync(kept, folder);
+  store = await open();
+  t.equal((await store.projectStats("app")).eventsTotal, 7);
+  t.strictSame(store.losses(), []);
+  await store.close();
+});
+
+t.test("the manifest of a newer copy that has nothing else stands for no events", async (t) => {
+  two ??= storeOf();
+  const { directory: whole, app } = await two;
+  const directory = join(t.testdir(), "events");
+  cpSync(whole, directory, { recursive: true });
+  const [folder, copy] = [join(directory, "projects", app), join(directory, "projects", "app~9")];
+  mkdirSync(copy);
+  renameSync(join(folder, "manifest.json"), join(copy, "manifest.json"));
+  rmSync(folder, { recursive: true });
+  cpSync(join(`${whole}-2`, "projects", app), folder, { recursive: true });
+  const store = await openEventsStore({ directory, reserveBytes: 0, log: () => {} });
+  t.equal((await store.projectStats("app")).eventsTotal, 4);
+  t.match(
+    store.losses().map(({ reason }) => reason),
+    [LACKS],
+  );
+  await store.close();
+});
 
 t.test("what was lost before may be lost for all that the damaged lists say", async (t) => {
   const { directory, ids } = await withLostJournalFile(t.testdir());

@@ -6,6 +6,8 @@ import { until, within } from "../../support/until.ts";
 
 const ID = "Lambda-Extension-Identifier: abc";
 const REGISTER = "POST /2020-01-01/extension/register HTTP/1.1";
+/** The answers after which the connection ends. */
+const ENDS = /^HTTP\/1\.0|connection:.*close|x-ends/i;
 const NEXT = "GET /2020-01-01/extension/event/next HTTP/1.1";
 
 /** `requests` are the first lines that come, each with the number of its connection. */
@@ -22,7 +24,7 @@ async function api(t: Test, answer: string) {
       const [line] = text.split("\r\n") as [string];
       requests.push(`${connection} ${line}`);
       if (!line.startsWith("POST") || answer === "nothing") return;
-      if (answer === "" || answer.includes("Connection: close")) socket.end(answer);
+      if (answer === "" || ENDS.test(answer)) socket.end(answer);
       else socket.write(answer);
     });
     t.teardown(() => socket.destroy());
@@ -43,6 +45,27 @@ for (const [name, answer, expected] of [
     "over a connection that ends",
     `HTTP/1.1 200 OK\r\n${ID}\r\nConnection: close\r\n\r\n{}`,
     [`1 ${REGISTER}`, `2 ${NEXT}`],
+  ],
+  [
+    "over a connection that ends, in a list",
+    `HTTP/1.1 200 OK\r\n${ID}\r\nconnection: x-a, CLOSE\r\n\r\n{}`,
+    [`1 ${REGISTER}`, `2 ${NEXT}`],
+  ],
+  ["of HTTP/1.0", `HTTP/1.0 200 OK\r\n${ID}\r\n\r\n{}`, [`1 ${REGISTER}`, `2 ${NEXT}`]],
+  [
+    "over a connection that ends without a word of it",
+    `HTTP/1.1 200 OK\r\n${ID}\r\nX-Ends: yes\r\nContent-Length: 2\r\n\r\n{}`,
+    [`1 ${REGISTER}`, `1 ${NEXT}`, `2 ${NEXT}`],
+  ],
+  [
+    "after interim ones",
+    `HTTP/1.1 100 Continue\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: <a>\r\n\r\nHTTP/1.1 200 OK\r\n${ID}\r\nContent-Length: 2\r\n\r\n{}`,
+    [`1 ${REGISTER}`, `1 ${NEXT}`],
+  ],
+  [
+    "without a reason, with tabs",
+    `HTTP/1.1 200\r\n${ID.replace(" ", "\t")}\t\r\nContent-Length: 2\r\n\r\n{}`,
+    [`1 ${REGISTER}`, `1 ${NEXT}`],
   ],
   ["without an identifier", "HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}", [`1 ${REGISTER}`]],
   ["with a refusal", `HTTP/1.1 403 Forbidden\r\n${ID}\r\nContent-Length: 2\r\n\r\n{}`, [`1 ${REGISTER}`]],

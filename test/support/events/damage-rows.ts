@@ -265,6 +265,15 @@ export const folderRows: readonly Case[] = [
     logged: (rich) => [basename(foldersLike(rich, "K~9"))],
   },
   {
+    name: "a copy of a folder in its place that was not finished, and the folder itself renamed",
+    damage: (directory, rich) => {
+      const folder = rich.paths.folderOf("alpha");
+      rename(directory, folder, foldersLike(rich, "K~9"));
+      copyFolder(directory, `${foldersLike(rich, "K~9")}/manifest.json`, `${folder}/manifest.json`);
+    },
+    logged: (rich) => [basename(foldersLike(rich, "K~9"))],
+  },
+  {
     name: "a copy of a folder without its manifest beside it",
     damage: (directory, rich) => {
       copyFolder(directory, rich.paths.folderOf("alpha"), foldersLike(rich, "K~9"));
