@@ -292,14 +292,21 @@ can_write() {
 take_lock() {
   tries=0
   until (set -C; printf '%s\n' "$$" >"$library/.lock") 2>/dev/null; do
-    [ -e "$library/.lock" ] || fail "$library is not writable" "run this as root, or set BINDIR to a folder of yours"
-    owner=$(cat "$library/.lock" 2>/dev/null)
     tries=$((tries + 1))
+    if [ ! -e "$library/.lock" ]; then
+      # Another one may have let it go just now.
+      [ "$tries" -le 3 ] || fail "$library is not writable" "run this as root, or set BINDIR to a folder of yours"
+      continue
+    fi
+    owner=$(cat "$library/.lock" 2>/dev/null)
     if [ "$tries" -gt 3 ] || is_running "$owner"; then
       fail "another installation or upgrade is at work (process ${owner:-unknown})" "wait for it; if there is none, remove $library/.lock"
     fi
-    # It was killed.
-    mv "$library/.lock" "$library/.lock.$$" && rm -f "$library/.lock.$$"
+    # It was killed. Another one may have taken the lock over since it was read, and keeps it.
+    aside=$library/.lock.$$
+    mv "$library/.lock" "$aside" 2>/dev/null || continue
+    [ "$(cat "$aside" 2>/dev/null)" = "$owner" ] || ln "$aside" "$library/.lock" 2>/dev/null || :
+    rm -f "$aside"
   done
   lock=$library/.lock
   # Folders of runs that were killed, but for one that the command is in.
