@@ -12,6 +12,7 @@ import { ensureUser, userOf } from "../records/people.ts";
 import { waitingOf } from "../records/sign-ins.ts";
 import type { Tables } from "../records/tables.ts";
 import { setRole } from "../records/teams.ts";
+import { transact } from "../records/transact.ts";
 import { requireDataDirectory, withRecords } from "./data-directory.ts";
 import { onlyTeam } from "./teams.ts";
 import { atTerminal } from "./tokens.ts";
@@ -111,7 +112,7 @@ function inTransaction<T>(
   { db, seal }: Records,
   work: (records: Pick<Records, "db" | "seal">) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute((transaction) => work({ db: transaction, seal }));
+  return transact(db, (transaction) => work({ db: transaction, seal }));
 }
 
 /** Reads an address. Throws an OperatorError. */

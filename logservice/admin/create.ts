@@ -3,6 +3,7 @@ import { readPublicUrl } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import { instanceId, makeInstanceId } from "../records/instance.ts";
 import { nameFirstTeam, slugOf } from "../records/teams.ts";
+import { transact } from "../records/transact.ts";
 import { makeOwner, type PrintedLink, requireAddress } from "./accounts.ts";
 import { hasRecords, makeDirectory, refuseLostRecords, withRecords } from "./data-directory.ts";
 import { type CreatedToken, SCOPES } from "./tokens.ts";
@@ -30,7 +31,7 @@ export async function createDataDirectory(
   requireTeamName(name);
   await makeDirectory(folder);
   return withRecords(folder, ({ db, seal }) =>
-    db.transaction().execute(async (db) => {
+    transact(db, async (db) => {
       // Another process may have made it meanwhile.
       if ((await instanceId(db)) !== undefined) throw alreadyMade(folder);
       await makeInstanceId(db);

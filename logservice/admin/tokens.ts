@@ -4,6 +4,7 @@ import * as tokens from "../access/tokens.ts";
 import { OperatorError, RpcError } from "../error.ts";
 import { writeAudit } from "../records/audit.ts";
 import type { AuditRow } from "../records/tables.ts";
+import { transact } from "../records/transact.ts";
 import { requireDataDirectory, withRecords } from "./data-directory.ts";
 import { onlyTeam } from "./teams.ts";
 
@@ -29,7 +30,7 @@ export async function addToken(
 ): Promise<CreatedToken> {
   await requireDataDirectory(folder);
   return withRecords(folder, ({ db }) =>
-    db.transaction().execute(async (db) => {
+    transact(db, async (db) => {
       const at = new Date(nowMs).toISOString();
       const team = await onlyTeam(db, token.team);
       const addedToken = await tokens.addToken(db, { ...token, team }, at);
@@ -48,7 +49,7 @@ export async function listTokens(folder: string): Promise<(Token & { readonly te
 export async function removeToken(folder: string, idOrSecret: string, nowMs: number): Promise<void> {
   await requireDataDirectory(folder);
   await withRecords(folder, ({ db }) =>
-    db.transaction().execute(async (db) => {
+    transact(db, async (db) => {
       const { id, team_id } = await tokens.removeToken(db, idOrSecret);
       const at = new Date(nowMs).toISOString();
       await writeAudit(db, { ...atTerminal(at, "remove_token"), team_id, target_id: id });

@@ -13,7 +13,7 @@ import type { Limits } from "../../logservice/limits.ts";
 import { PAGERDUTY_URL } from "../../logservice/notify/settings.ts";
 import { readSmsSettings } from "../../logservice/notify/sms-settings.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
-import { openRecords, type Records } from "../../logservice/records/open.ts";
+import type { Records } from "../../logservice/records/open.ts";
 import { ensureUser } from "../../logservice/records/people.ts";
 import type { Role } from "../../logservice/records/tables.ts";
 import { addTeam, setRole, teamNamed } from "../../logservice/records/teams.ts";
@@ -22,6 +22,7 @@ import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { clockAt } from "./clock-at.ts";
 import { openOracle } from "./events/oracle.ts";
+import { openTestRecords } from "./records.ts";
 
 /** Expected, so that it is not among what was logged. */
 const NO_MAIL = new Error("no mail server");
@@ -98,7 +99,7 @@ export async function startTestService(
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tool-service-"));
   const { clock = clockAt(options.nowMs ?? systemClock.nowMs), limits = {}, around = (events) => events } = options;
   const { nowMs } = clock;
-  const records = await openRecords(directory);
+  const records = await openTestRecords(directory);
   const isReal = options.engine === "duckdb";
   const events = around(
     isReal ? await openEventsStore({ directory: join(directory, "events"), nowMs }) : openOracle(nowMs),
