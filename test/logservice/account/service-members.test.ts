@@ -4,6 +4,7 @@ import { mkdirSync } from "node:fs";
 import { connect } from "node:net";
 import { join } from "node:path";
 import t, { type Test } from "tap";
+import { NOBODY } from "../../../logservice/access/grant.ts";
 import { OpenExchanges } from "../../../logservice/access/open-exchanges.ts";
 import { inviteOfLink } from "../../../logservice/account/invites.ts";
 import { copyDataDirectory } from "../../../logservice/admin.ts";
@@ -89,11 +90,14 @@ t.test("a request that begins while those of removed tokens are looked for goes 
   const exchanges = new OpenExchanges();
   const looking = exchanges.endRemoved(records.db, Date.now());
   const ended: string[] = [];
-  exchanges.open("hash of a token", ({ message }) => ended.push(message));
+  const exchange = exchanges.open("hash of a token", ({ message }) => ended.push(message));
   await looking;
   t.same(ended, []);
   await exchanges.endRemoved(records.db, Date.now());
-  t.same(ended, ["this token or session has ended"], "the next look finds it");
+  t.same(ended, [], "its own lookup says what is wrong with its token");
+  await exchanges.grant(exchange, async () => NOBODY);
+  await exchanges.endRemoved(records.db, Date.now());
+  t.same(ended, ["this token or session has ended"], "the next look finds what was granted");
 });
 
 type Remove = (
