@@ -38,6 +38,7 @@ import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
 import { instanceId, makeInstanceId } from "../../../logservice/records/instance.ts";
+import { readOrMakeKey } from "../../../logservice/records/key-file.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
@@ -584,6 +585,13 @@ t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async
   for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
   t.ok(bytes.includes(tokenHash(service.owner)));
   t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("all that make the key at the same time have the one of the file", async (t) => {
+  const path = join(t.testdir(), "secrets.key");
+  const keys = await Promise.all(Array.from({ length: 20 }, () => readOrMakeKey(path)));
+  t.same(new Set(keys.map((key) => key.toString("hex"))), new Set([readFileSync(path).toString("hex")]));
+  t.same(readdirSync(join(path, "..")), ["secrets.key"]);
 });
 
 t.test("a key that is no file is refused instead of waited for", { skip: requires("mkfifo") }, async (t) => {
