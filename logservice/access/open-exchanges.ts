@@ -81,9 +81,13 @@ export class OpenExchanges {
     }
   }
 
-  /** Ends the exchanges whose credential has ended, or was removed by another process. */
-  async endRemoved(db: Kysely<Tables>, nowMs: number): Promise<void> {
-    this.#removals++;
+  /**
+   * Ends the exchanges whose credential has ended, or was removed by another process. If that is looked for all the time,
+   * without a change, those that are being granted are left to the next look: a lookup that takes longer than the time between
+   * them would never end.
+   */
+  async endRemoved(db: Kysely<Tables>, nowMs: number, isChange = true): Promise<void> {
+    if (isChange) this.#removals++;
     // Those that were granted nothing yet look their credentials up themselves, after this, and say what is wrong with them.
     const before = [...this.#byHash].map(
       ([hash, open]) => [hash, [...open].filter(({ grant }) => grant !== undefined)] as const,

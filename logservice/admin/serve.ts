@@ -8,6 +8,7 @@ import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { listAcceptedLosses } from "../records/accepted-losses.ts";
+import { isRecordsFull } from "../records/check.ts";
 import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
@@ -114,7 +115,7 @@ function textOf(error: unknown): string {
 
 /** A disk without room is known where it is: the line says so alone. */
 const isOfFullDisk = (error: unknown): error is Error =>
-  error instanceof Error && /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code));
+  error instanceof Error && isRecordsFull(error);
 
 /** The kinds of notifications that there are, and that the settings cannot deliver. */
 async function alertWarnings({ db }: Records, settings: NotifySettings): Promise<string[]> {

@@ -1,4 +1,5 @@
 import type { Kysely, Transaction } from "kysely";
+import { RecordsAway } from "./away.ts";
 import type { Tables } from "./tables.ts";
 
 /**
@@ -11,9 +12,9 @@ const CONFLICTS = ["40001", "40P01"];
 const MOST_TRIES = 30;
 
 /**
- * Runs `work` in a transaction, from its beginning again if another transaction got in the way. So `work` must have no effect
- * but on the records, and whatever it sets outside it must set each time. What can't be taken back belongs before or after it,
- * or within `once`.
+ * Runs `work` in a transaction, from its beginning again if another transaction got in the way, or the connection broke off
+ * before its end. So `work` must have no effect but on the records, and whatever it sets outside it must set each time. What
+ * can't be taken back belongs before or after it, or within `once`.
  */
 export async function transact<T>(
   db: Kysely<Tables>,
@@ -26,7 +27,8 @@ export async function transact<T>(
       return await (isInTurn ? inTurn(run) : run());
     } catch (error) {
       isInTurn = isConflict(error);
-      if (tries === MOST_TRIES || !isInTurn) throw error;
+      const isTakenBack = isInTurn || (error instanceof RecordsAway && error.isTakenBack);
+      if (tries === MOST_TRIES || !isTakenBack) throw error;
     }
   }
 }

@@ -17,6 +17,7 @@ import type { Records } from "../../logservice/records/open.ts";
 import { ensureUser } from "../../logservice/records/people.ts";
 import type { Role } from "../../logservice/records/tables.ts";
 import { addTeam, setRole, teamNamed } from "../../logservice/records/teams.ts";
+import { transact } from "../../logservice/records/transact.ts";
 import { type RunningService, type StartOptions, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
@@ -136,7 +137,7 @@ export async function startTestService(
   const token = async (scopes: readonly Scope[]) =>
     (await addToken(records.db, { team: FIRST_TEAM, scopes }, new Date(nowMs()).toISOString())).secret;
   const person = (email: string, role: Role, team = FIRST_TEAM) =>
-    records.db.transaction().execute(async (db) => {
+    transact(records.db, async (db) => {
       const now = new Date(nowMs()).toISOString();
       if ((await teamNamed(db, team)) === undefined) await addTeam(db, { id: team, name: team }, now);
       const user = await ensureUser(db, { email, emailKey: email.toLowerCase() }, now);

@@ -15,6 +15,7 @@ import { addNotification } from "../../../logservice/records/notifications.ts";
 import type { Records } from "../../../logservice/records/open.ts";
 import { addProject } from "../../../logservice/records/projects.ts";
 import { addTeam } from "../../../logservice/records/teams.ts";
+import { transact } from "../../../logservice/records/transact.ts";
 import type { Alert, AlertInput, NotificationInput } from "../../../schema/rpc.generated.ts";
 import { clockAt } from "../clock-at.ts";
 import { openOracle } from "../events/oracle.ts";
@@ -114,7 +115,7 @@ export async function openWorld(
   const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
   const arrivals = new EventArrivals({ records, clock: clockAt(nowMs), failed });
   let entries = 0;
-  const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => records.db.transaction().execute(run);
+  const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => transact(records.db, run);
   const deliveries = async (): Promise<ToldRow[]> => {
     const rows = await records.db.selectFrom("deliveries").selectAll().orderBy("sequence").execute();
     return rows.map((row) => ({ ...row, message: JSON.parse(row.message) as AlertMessage }));
