@@ -21,8 +21,10 @@ import { BACKUP_LIST } from "./backup-list.ts";
 import { type BillingOptions, readBilling } from "./billing.ts";
 import {
   EVENTS_FOLDER,
+  noteElsewhere,
   openServiceRecords,
   operatorErrorOf,
+  type RecordsPlace,
   refuseLostEvents,
   requireDataDirectory,
 } from "./data-directory.ts";
@@ -33,6 +35,8 @@ import { makePrivate } from "./private-files.ts";
 export interface ServeCommandOptions
   extends Pick<StartOptions, "host" | "port" | "tls" | "version" | "limits" | "hstsSeconds"> {
   readonly folder: string;
+  /** Where the records are, if not in the folder. */
+  readonly records?: RecordsPlace | undefined;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
   readonly people: PeopleOptions;
@@ -47,19 +51,20 @@ export interface ServeCommandOptions
 
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
 export async function serveDataDirectory(options: ServeCommandOptions): Promise<RunningService> {
-  const { folder, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
+  const { folder, records: place, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
   const { billing, lines } = await readBilling(options.billing, { host: options.host, publicUrl: people.publicUrl });
-  await requireDataDirectory(folder);
-  await refuseLostEvents(folder);
+  await requireDataDirectory(folder, place);
+  await refuseLostEvents(folder, place);
   const open = await makePrivate(folder);
   if (open !== undefined) {
     say(`warn: others can read ${open}, and only its owner can change that: chmod -R go= ${folder}`);
   }
   // A backup that is served is none any more. On a disk that is read-only it stays one.
   await rm(join(folder, BACKUP_LIST), { force: true }).catch(() => {});
-  const records = await openServiceRecords(folder);
+  const records = await openServiceRecords(folder, { records: place });
+  if (place !== undefined) await noteElsewhere(folder, place);
   const events = await openEvents(folder, records, say).catch(async (error: unknown) => {
     await records.close();
     throw error;
@@ -70,7 +75,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
   if (people.signUp?.kind === "open") for (const line of await unconfirmedWarning(records)) say(line);
-  const unopened = await unopenedSecrets(folder, records);
+  const unopened = await unopenedSecrets(place?.keyFile ?? join(folder, KEY_FILE), records);
   if (unopened !== undefined) say(unopened);
   const clock = { ...systemClock, nowMs };
   const log = {
@@ -177,10 +182,9 @@ async function openEvents(folder: string, records: Records, say: (line: string) 
 }
 
 /** A warning about the notifications that reach nobody because their secrets do not open; undefined if all open. */
-async function unopenedSecrets(folder: string, records: Records): Promise<string | undefined> {
+async function unopenedSecrets(path: string, records: Records): Promise<string | undefined> {
   const unopened = await listUnopened(records);
   if (unopened.length === 0) return undefined;
-  const path = join(folder, KEY_FILE);
   return [
     `warning: ${path} does not open the secrets of these notifications:`,
     ...unopened.map(({ project_id, name, type }) => `  ${project_id}: ${JSON.stringify(name)} (${type})`),
