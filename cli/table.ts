@@ -19,9 +19,9 @@ const SET_VARIABLES = {
 
 /** Where the records of a log service are, if not in its data directory. */
 const RECORDS_PLACE = {
-  "--records <url>": "Records in PostgreSQL, postgres://user@host/database (or set TOOL_RECORDS)",
-  "--records-password <file>": "File with the password of the database (or set TOOL_RECORDS_PASSWORD)",
-  "--key-file <file>": "Key of the secrets in these records (default: secrets.key of the data directory)",
+  "--records <url>": "Database of the records, postgres://user@host/name (or set TOOL_RECORDS)",
+  "--records-password <file>": "File with its password (or set TOOL_RECORDS_PASSWORD)",
+  "--key-file <file>": "Key of the secrets in it (default: secrets.key of the data directory)",
 } as const;
 
 /**
@@ -515,6 +515,14 @@ export const TABLE = {
       "--data <dir>": "Data directory to create",
     },
     examples: ["service restore --data logs /backup/2026-01-31"],
+  },
+  "service migrate": {
+    summary: "Copy the records of a data directory into PostgreSQL",
+    flags: {
+      "--from <dir>": "Data directory; stop its service first",
+      ...RECORDS_PLACE,
+    },
+    examples: ["service migrate --from logs --records postgres://tool@localhost/logs"],
   },
   team: {
     summary: "Show who is signed in where, as which member of which team",

@@ -7,6 +7,7 @@ export { type CheckReport, checkDataDirectory, type Finding } from "./admin/chec
 export { type Copied, type CopyOptions, checkBackup, copyDataDirectory } from "./admin/copy.ts";
 export { createDataDirectory } from "./admin/create.ts";
 export type { RecordsPlace } from "./admin/data-directory.ts";
+export { migrateRecords } from "./admin/migrate.ts";
 export type { PeopleOptions } from "./admin/people.ts";
 export { serveDataDirectory } from "./admin/serve.ts";
 export { addToken, listTokens, removeToken } from "./admin/tokens.ts";

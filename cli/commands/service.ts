@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
   addToken,
   type Copied,
@@ -6,6 +6,7 @@ import {
   copyDataDirectory,
   createDataDirectory,
   listTokens,
+  migrateRecords,
   type RecordsPlace,
   readTeamLimits,
   removeToken,
@@ -289,4 +290,21 @@ async function copied(context: Context, copy: Omit<CopyOptions, "progress" | "wa
   if (context.format === "json") await context.print(JSON.stringify({ path: copy.to, ...result }));
   else await context.say(`${copy.to} holds a copy of ${copy.from}: ${said(result)}`);
   return EXIT.ok;
+}
+
+/** `tool service migrate`: copies records into a database, from which a service can be started over the same events. */
+export async function migrate(context: Context, { from, ...flags }: Options<"service migrate">): Promise<number> {
+  if (from === undefined) return context.misuse("--from is missing", "write --from and the data directory to copy");
+  return onDataDirectory(context, { data: from, ...flags }, async (folder, records) => {
+    if (records === undefined)
+      return context.misuse("--records is missing", "add --records postgres://user@host/database");
+    const { tables, rows } = await migrateRecords(folder, records, context.io.nowMs());
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ tables, rows }));
+      return EXIT.ok;
+    }
+    await context.say(`copied ${rows} rows of ${tables} tables; ${folder} is as it was`);
+    await context.say(`Move ${join(folder, "records.sqlite")} away, then start the service with the same --records.`);
+    return EXIT.ok;
+  });
 }

@@ -206,7 +206,9 @@ export async function openServiceRecords(
     const opened = await openPostgresRecords(postgres, keyFile, options);
     if (mayBeEmpty || (await instanceId(opened.db)) !== undefined) return opened;
     await opened.close();
-    throw new RecordsError(`${placeName(postgres)} has no records of a service`, { hint: "tool service init makes them" });
+    throw new RecordsError(`${placeName(postgres)} has no records of a service`, {
+      hint: "tool service init makes them, tool service migrate copies those of a data directory",
+    });
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error;
     const hint = error.hint ?? (records === undefined ? restoreHint(folder) : undefined);

@@ -14,6 +14,7 @@ import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import { unconfirmedOf } from "../records/number-states.ts";
 import type { Records } from "../records/open.ts";
+import { noteInUse } from "../records/postgres/copy-rows.ts";
 import { projectNames } from "../records/projects.ts";
 import { damagedRows } from "../records/row-sums.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
@@ -64,7 +65,10 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   // A backup that is served is none any more. On a disk that is read-only it stays one.
   await rm(join(folder, BACKUP_LIST), { force: true }).catch(() => {});
   const records = await openServiceRecords(folder, { records: place });
-  if (place !== undefined) await noteElsewhere(folder, place);
+  if (place !== undefined) {
+    await noteElsewhere(folder, place);
+    await noteInUse(records.db);
+  }
   const events = await openEvents(folder, records, say).catch(async (error: unknown) => {
     await records.close();
     throw error;
@@ -119,8 +123,7 @@ function textOf(error: unknown): string {
 }
 
 /** A disk without room is known where it is: the line says so alone. */
-const isOfFullDisk = (error: unknown): error is Error =>
-  error instanceof Error && isRecordsFull(error);
+const isOfFullDisk = (error: unknown): error is Error => error instanceof Error && isRecordsFull(error);
 
 /** The kinds of notifications that there are, and that the settings cannot deliver. */
 async function alertWarnings({ db }: Records, settings: NotifySettings): Promise<string[]> {

@@ -76,7 +76,7 @@ async function refuseForeign(place: PostgresPlace, db: Kysely<unknown>): Promise
 }
 
 /** Where the fingerprint of the key is in the records. */
-const FINGERPRINT = "key_fingerprint";
+export const FINGERPRINT = "key_fingerprint";
 
 /** Opens the key, which is the same for all processes: others could not read what this one seals, nor accept its links. */
 async function sealOf(db: Kysely<Tables>, keyPath: string, makesKey: boolean): Promise<Seal> {
