@@ -61,6 +61,7 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "service check": async () => (await import("./commands/service-check.ts")).check,
   "service backup": async () => (await import("./commands/service.ts")).backup,
   "service restore": async () => (await import("./commands/service.ts")).restore,
+  "service migrate": async () => (await import("./commands/service.ts")).migrate,
   team: async () => (await import("./commands/team.ts")).status,
   "team status": async () => (await import("./commands/team.ts")).status,
   "team login": async () => (await import("./commands/team.ts")).login,

@@ -1,10 +1,8 @@
 // The map of the command line: every command with its words, its flags and its examples. Help, completion and the reader
 // of arguments are made from it, and so are the types of the options that a command gets: `Options<"logs">`. It is data
-// alone and imports nothing at run time, as every start of the command loads it.
+// alone and imports next to nothing at run time, as every start of the command loads it.
 import { type Command, type CommandTable, describeRow, type NameOf, type OptionsOf, readUsage } from "./command-row.ts";
-
-/** The stage that commands mean if none is given: a mistake there reaches no user. */
-export const DEFAULT_STAGE = "staging";
+import { DEFAULT_STAGE } from "./default-stage.ts";
 
 /** The name of all stages together in commands for variables. */
 const ALL_STAGES = "all";
@@ -17,6 +15,13 @@ const SET_VARIABLES = {
   "-d, --desc <text>": "Describe the variable",
   "--file <path>": "Set the variables of a .env or JSON file; - for stdin",
   "--sandbox": SANDBOX,
+} as const;
+
+/** Where the records of a log service are, if not in its data directory. */
+const RECORDS_PLACE = {
+  "--records <url>": "Database of the records, postgres://user@host/name (or set TOOL_RECORDS)",
+  "--records-password <file>": "File with its password (or set TOOL_RECORDS_PASSWORD)",
+  "--key-file <file>": "Key of the secrets in it (default: secrets.key of the data directory)",
 } as const;
 
 /**
@@ -404,10 +409,12 @@ export const TABLE = {
       "--team <name>": "Name of the first team (default: default, or what a terminal is asked)",
       "--owner <email>": "The first person: prints a link that signs them in once",
       "--public-url <url>": "Where people will reach it (or set TOOL_PUBLIC_URL)",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service init --data /var/lib/logs",
       "service init --data people --owner ann@example.com",
+      "service init --data shared --records postgres://tool@localhost/logs",
       'service init --data logs --format json   # {"token": ...}',
     ],
   },
@@ -436,6 +443,7 @@ export const TABLE = {
       "--stripe-price <id>": "Price at Stripe that teams subscribe to",
       "--stripe-url <url>": "Address of Stripe's API, for tests",
       "--statement-key <file>": "Ed25519 key (PEM) that signs which edition a team may use",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service start --data /var/lib/logs",
@@ -451,6 +459,7 @@ export const TABLE = {
       "--description <text>": "For add: where the token is used",
       "--expires <time>": "For add: when the token ends, such as 30d (default: never)",
       "--team <team>": "For add: the team of the token, if there are several",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service token add --data logs --scope events:write --description web",
@@ -465,6 +474,7 @@ export const TABLE = {
       "--data <dir>": "Data directory",
       "--team <team>": "Team, if there are several",
       "--public-url <url>": "Where people reach the service, if it has not run yet",
+      ...RECORDS_PLACE,
     },
     examples: ["service owner add ann@example.com --data logs"],
   },
@@ -473,6 +483,7 @@ export const TABLE = {
     flags: {
       "--data <dir>": "Data directory",
       "--public-url <url>": "Where people reach the service, if it has not run yet",
+      ...RECORDS_PLACE,
     },
     examples: ["service sign-in ann@example.com --data logs"],
   },
@@ -483,6 +494,7 @@ export const TABLE = {
       "--repair": "Rebuild manifests and summaries, and quarantine damaged files",
       "--accept-loss <id...>": "Accept this loss: answers stop reporting it",
       "--backup <dir>": "Verify a backup instead",
+      ...RECORDS_PLACE,
     },
     examples: [
       "service check --data logs",
@@ -503,6 +515,14 @@ export const TABLE = {
       "--data <dir>": "Data directory to create",
     },
     examples: ["service restore --data logs /backup/2026-01-31"],
+  },
+  "service migrate": {
+    summary: "Copy the records of a data directory into PostgreSQL",
+    flags: {
+      "--from <dir>": "Data directory; stop its service first",
+      ...RECORDS_PLACE,
+    },
+    examples: ["service migrate --from logs --records postgres://tool@localhost/logs"],
   },
   team: {
     summary: "Show who is signed in where, as which member of which team",

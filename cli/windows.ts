@@ -21,6 +21,7 @@ const NOT_ON_WINDOWS: ReadonlySet<string> = new Set([
   "service check",
   "service backup",
   "service restore",
+  "service migrate",
   "team",
   "team status",
   "team login",

@@ -6,10 +6,13 @@ export type { BillingOptions } from "./admin/billing.ts";
 export { type CheckReport, checkDataDirectory, type Finding } from "./admin/check.ts";
 export { type Copied, type CopyOptions, checkBackup, copyDataDirectory } from "./admin/copy.ts";
 export { createDataDirectory } from "./admin/create.ts";
+export type { RecordsPlace } from "./admin/data-directory.ts";
+export { migrateRecords } from "./admin/migrate.ts";
 export type { PeopleOptions } from "./admin/people.ts";
 export { serveDataDirectory } from "./admin/serve.ts";
 export { addToken, listTokens, removeToken } from "./admin/tokens.ts";
 /** Thrown by each of them if the directory cannot be used. */
 export { OperatorError } from "./error.ts";
 export { livingOwnerOf, lockDirectory } from "./events/lock.ts";
+export { readPostgresAddress } from "./records/postgres/place.ts";
 export { readTeamLimits, TEAM_LIMITS_FORM } from "./records/team-limits.ts";

@@ -36,16 +36,13 @@ export async function authenticate({ service, request, needed, team, register, g
   }
   const credential = credentialOf(service, request);
   const exchange = register(credential.hash);
-  for (;;) {
-    const { removals } = service.exchanges;
-    const grant = await lookUp(service, credential, team);
-    if (grant !== undefined) granted(grant);
-    // A member who was removed meanwhile would not be found by what was granted.
-    if (removals !== service.exchanges.removals) continue;
-    if (grant === undefined) throw await refusalOf(service, credential);
-    exchange.grant = grant;
-    return grant;
-  }
+  const grant = await service.exchanges.grant(exchange, async () => {
+    const latest = await lookUp(service, credential, team);
+    if (latest !== undefined) granted(latest);
+    return latest;
+  });
+  if (grant === undefined) throw await refusalOf(service, credential);
+  return grant;
 }
 
 /** Throws unless a grant is enough for what is needed, in the team that the request names. */

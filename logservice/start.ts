@@ -101,8 +101,8 @@ export async function startService(options: StartOptions): Promise<RunningServic
   const exchanges = new OpenExchanges();
   const unwatch = watchRecords(
     records,
-    async () => {
-      await exchanges.endRemoved(records.db, clock.nowMs());
+    async (isChange) => {
+      await exchanges.endRemoved(records.db, clock.nowMs(), isChange);
       await acceptLosses();
     },
     (error) => log.error("a change of the records by another process could not be read; trying again", error),

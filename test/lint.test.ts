@@ -51,6 +51,7 @@ t.test("records without text of SQL", async (t) => {
     "db.executeQuery(CompiledQuery.raw(text));",
     'database.prepare("select 1");',
     "query.modifyEnd(sql`for update`)",
+    "await db.transaction().execute(change);",
   ])
     t.ok(sqlIn(path, text).length > 0, text);
   for (const text of [
@@ -60,6 +61,7 @@ t.test("records without text of SQL", async (t) => {
   ])
     t.same(sqlIn(path, text), [], text);
   t.same(sqlIn("logservice/records/sqlite.ts", 'database.prepare("select 1")'), [], "the driver");
+  t.same(sqlIn("logservice/records/transact.ts", "db.transaction().execute(work)"), [], "what begins transactions");
   t.match(sqlIn(path, "one\ntwo\nsql`x`"), [{ line: 3 }]);
 });
 

@@ -1,13 +1,15 @@
-// The libraries that only a log service needs, some of them only with mail, an OpenID provider or payments, each in a small file of its
-// own: no other command has Node scan them.
+// The libraries that only a log service needs, some of them only with mail, an OpenID provider, payments or records on
+// PostgreSQL, each in a small file of its own: no other command has Node scan them.
 import { join } from "node:path";
 import { bundleNoted as build } from "./esbuild.mjs";
 
 /** Each with what is used of it. */
 const LIBRARIES = {
-  kysely: "{ DEFAULT_MIGRATION_TABLE, Kysely, Migrator, SqliteDialect }",
+  kysely:
+    "{ DEFAULT_MIGRATION_TABLE, Kysely, Migrator, PostgresDialect, PostgresIntrospector, PostgresQueryCompiler, SqliteDialect }",
   nodemailer: "{ createTransport }",
   "openid-client": "*",
+  pg: "{ Pool, types }",
   stripe: "{ Stripe }",
 };
 
@@ -23,6 +25,8 @@ export async function writeServiceLibraries(outdir, root) {
       format: "cjs",
       mainFields: ["module", "main"],
       minify: true,
+      // The driver of PostgreSQL in C, which nobody installs.
+      external: ["pg-native"],
       plugins: [withoutTables],
       logLevel: "warning",
     });
@@ -48,7 +52,7 @@ export function serviceLibrariesIn(folder) {
   return {
     name: "service-libraries-by-path",
     setup(pluginBuild) {
-      pluginBuild.onResolve({ filter: /^(?:kysely|nodemailer|openid-client|stripe)$/ }, ({ path }) => ({
+      pluginBuild.onResolve({ filter: /^(?:kysely|nodemailer|openid-client|pg|stripe)$/ }, ({ path }) => ({
         path: `${folder}/${path}.cjs`,
         external: true,
       }));

@@ -4,6 +4,7 @@ import { forStage } from "../../schema/index.ts";
 import { type Artifact, type BuildEvent, buildArtifact } from "../artifact/artifact.ts";
 import { deliveryOf } from "../artifact/delivery.ts";
 import { type Context, EXIT } from "../context.ts";
+import { DEFAULT_STAGE } from "../default-stage.ts";
 import { commandsForHook, type HookName, howItEnded, runCommands } from "../hooks/hooks.ts";
 import { type Interruption, interruptible } from "../interruption.ts";
 import { openLogTokens } from "../open-platform.ts";
@@ -19,7 +20,7 @@ import { hookEnvironment, withPackageBinaries } from "../project/app-environment
 import { readCommit } from "../project/commit.ts";
 import type { LogDelivery } from "../service/log-delivery.ts";
 import { wantsFirstConfig, writeFirstConfig } from "../start/first-run.ts";
-import { DEFAULT_STAGE, type Options } from "../table.ts";
+import type { Options } from "../table.ts";
 
 /**
  * `tool deploy [stage]`: builds, uploads and activates, in the order prebuild, build, postbuild, predeploy, the deploy

@@ -1,9 +1,10 @@
 import { type Context, EXIT } from "../context.ts";
+import { DEFAULT_STAGE } from "../default-stage.ts";
 import { interruptible } from "../interruption.ts";
 import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import type { Deployment } from "../platform/target.ts";
-import { DEFAULT_STAGE, type Options } from "../table.ts";
+import type { Options } from "../table.ts";
 
 /** `tool deploys`: lists the deployments that are kept, newest first, of all stages or of one. */
 export async function deploys(context: Context, { stage, sandbox }: Options<"deploys">): Promise<number> {

@@ -10,9 +10,10 @@ import type { Options } from "../table.ts";
  */
 export async function check(context: Context, options: Options<"service check">): Promise<number> {
   if (options.backup !== undefined) return ofBackup(context, options);
-  return onDataDirectory(context, options, async (folder) => {
+  return onDataDirectory(context, options, async (folder, records) => {
     const report = await checkDataDirectory({
       folder,
+      records,
       repair: options.repair,
       acceptedLosses: options["accept-loss"],
       nowMs: context.io.nowMs,
@@ -166,7 +167,7 @@ function hintsOf(wrong: readonly Finding[], isRunning: boolean): string[] {
   if (remedies.has("put back newer records"))
     hints.push("the records may be older than the events: put newer ones back from a backup");
   if (remedies.has("write the row again"))
-    hints.push("rows of records.sqlite: do what each line says, or restore a backup");
+    hints.push("rows of the records: do what each line says, or restore a backup");
   if (remedies.has("put back the key"))
     hints.push("put secrets.key back from a backup, or set the secrets again by update_notification");
   return hints;

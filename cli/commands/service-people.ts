@@ -10,8 +10,8 @@ export async function owner(context: Context, options: Options<"service owner">)
   if (action !== "add") {
     return context.misuse(`tool service owner has no action ${JSON.stringify(action)}`, "write tool service owner add");
   }
-  return onDataDirectory(context, options, async (folder) => {
-    const made = await addOwner(folder, email, { team: options.team, ...linkOptions(context, options) });
+  return onDataDirectory(context, options, async (folder, records) => {
+    const made = await addOwner(folder, email, { team: options.team, records, ...linkOptions(context, options) });
     const { team, link, expires_at } = made;
     if (context.format === "json") {
       await context.print(JSON.stringify({ team, email, sign_in_url: link, expires_at }));
@@ -26,8 +26,8 @@ export async function owner(context: Context, options: Options<"service owner">)
 /** `tool service sign-in`: prints links for a person who has no other way to get them. */
 export async function signIn(context: Context, options: Options<"service sign-in">): Promise<number> {
   const { email } = options;
-  return onDataDirectory(context, options, async (folder) => {
-    const { own, waiting } = await signInLinks(folder, email, linkOptions(context, options));
+  return onDataDirectory(context, options, async (folder, records) => {
+    const { own, waiting } = await signInLinks(folder, email, { records, ...linkOptions(context, options) });
     if (context.format === "json") {
       const requests = waiting.map(({ link, ...one }) => ({ ...one, confirm_url: link }));
       await context.print(

@@ -1,4 +1,4 @@
-import { resolve } from "node:path";
+import { join, resolve } from "node:path";
 import {
   addToken,
   type Copied,
@@ -6,6 +6,8 @@ import {
   copyDataDirectory,
   createDataDirectory,
   listTokens,
+  migrateRecords,
+  type RecordsPlace,
   readTeamLimits,
   removeToken,
   serveDataDirectory,
@@ -30,12 +32,12 @@ import { version } from "../version.ts";
 
 /** `tool service init`: the data directory with its records, and the owner's token, which is shown here and nowhere else. */
 export async function init(context: Context, flags: Options<"service init">): Promise<number> {
-  return onDataDirectory(context, flags, async (folder) => {
+  return onDataDirectory(context, flags, async (folder, records) => {
     const { nowMs, env } = context.io;
     const { owner } = flags;
     const publicUrl = flags["public-url"] ?? (env.TOOL_PUBLIC_URL || undefined);
     const team = async () => flags.team ?? (await askForTeam(context));
-    const { secret, link } = await createDataDirectory(folder, { nowMs: nowMs(), team, owner, publicUrl });
+    const { secret, link } = await createDataDirectory(folder, { nowMs: nowMs(), team, owner, publicUrl, records });
     if (context.format === "json") {
       const person = link && { owner, sign_in_url: link.link, expires_at: link.expires_at };
       await context.print(JSON.stringify({ token: secret, ...person }));
@@ -85,7 +87,7 @@ const STOP_MS = 9_500;
 
 /** `tool service start`: the log service until a signal. */
 export async function start(context: Context, flags: Options<"service start">): Promise<number> {
-  return onDataDirectory(context, flags, async (folder) => {
+  return onDataDirectory(context, flags, async (folder, records) => {
     const { io } = context;
     const wrong = wrongPeopleFlags(flags) ?? wrongBillingFlags(flags);
     if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
@@ -123,6 +125,7 @@ export async function start(context: Context, flags: Options<"service start">): 
     };
     const running = await serveDataDirectory({
       folder,
+      records,
       host: address.host,
       port: address.port,
       morePorts: flags.address === undefined ? PORT_TRIES : 0,
@@ -169,16 +172,21 @@ export async function token(context: Context, options: Options<"service token">)
       ? context.misuse("tool service token rm needs an id", "tool service token ls shows their ids")
       : context.misuse(`tool service token ${action} takes no id`);
   }
-  return onDataDirectory(context, options, async (folder) => {
+  return onDataDirectory(context, options, async (folder, records) => {
     if (id !== undefined) {
-      await removeToken(folder, id, context.io.nowMs());
+      await removeToken(folder, id, context.io.nowMs(), records);
       return EXIT.ok;
     }
-    return action === "add" ? added(context, folder, options) : listed(context, folder);
+    return action === "add" ? added(context, folder, options, records) : listed(context, folder, records);
   });
 }
 
-async function added(context: Context, folder: string, options: Options<"service token">): Promise<number> {
+async function added(
+  context: Context,
+  folder: string,
+  options: Options<"service token">,
+  records: RecordsPlace | undefined,
+): Promise<number> {
   const scopes = readScopes(options.scope);
   if (!scopes.ok) return context.misuse(scopes.problems[0].message, scopes.problems[0].hint);
   const nowMs = context.io.nowMs();
@@ -189,7 +197,7 @@ async function added(context: Context, folder: string, options: Options<"service
     ...{ scopes: scopes.value, description: options.description ?? "", team: options.team },
     ...(expiresAt !== undefined && { expiresAt }),
   };
-  const { secret, id } = await addToken(folder, token, nowMs);
+  const { secret, id } = await addToken(folder, token, nowMs, records);
   if (context.format === "json")
     await context.print(
       JSON.stringify({ id, token: secret, ...(expiresAt !== undefined && { expires_at: expiresAt }) }),
@@ -202,8 +210,8 @@ async function added(context: Context, folder: string, options: Options<"service
   return EXIT.ok;
 }
 
-async function listed(context: Context, folder: string): Promise<number> {
-  const tokens = await listTokens(folder);
+async function listed(context: Context, folder: string, records: RecordsPlace | undefined): Promise<number> {
+  const tokens = await listTokens(folder, records);
   if (context.format === "json") {
     await context.print(JSON.stringify(tokens));
     return EXIT.ok;
@@ -282,4 +290,21 @@ async function copied(context: Context, copy: Omit<CopyOptions, "progress" | "wa
   if (context.format === "json") await context.print(JSON.stringify({ path: copy.to, ...result }));
   else await context.say(`${copy.to} holds a copy of ${copy.from}: ${said(result)}`);
   return EXIT.ok;
+}
+
+/** `tool service migrate`: copies records into a database, from which a service can be started over the same events. */
+export async function migrate(context: Context, { from, ...flags }: Options<"service migrate">): Promise<number> {
+  if (from === undefined) return context.misuse("--from is missing", "write --from and the data directory to copy");
+  return onDataDirectory(context, { data: from, ...flags }, async (folder, records) => {
+    if (records === undefined)
+      return context.misuse("--records is missing", "add --records postgres://user@host/database");
+    const { tables, rows } = await migrateRecords(folder, records, context.io.nowMs());
+    if (context.format === "json") {
+      await context.print(JSON.stringify({ tables, rows }));
+      return EXIT.ok;
+    }
+    await context.say(`copied ${rows} rows of ${tables} tables; ${folder} is as it was`);
+    await context.say(`Move ${join(folder, "records.sqlite")} away, then start the service with the same --records.`);
+    return EXIT.ok;
+  });
 }

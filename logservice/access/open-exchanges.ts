@@ -22,15 +22,8 @@ export interface OpenExchange {
  */
 export class OpenExchanges {
   readonly #byHash = new Map<string, Set<OpenExchange & { readonly end: EndExchange }>>();
+  /** Grows with each removal that is found by what was granted: an exchange whose lookup began before looks again. */
   #removals = 0;
-
-  /**
-   * Grows with each removal of a member or a team, which are found by what was granted: an exchange whose lookup began
-   * before looks again.
-   */
-  get removals(): number {
-    return this.#removals;
-  }
 
   /** Registers an exchange. */
   open(hash: string, end: EndExchange): OpenExchange {
@@ -46,6 +39,18 @@ export class OpenExchanges {
     };
     open.add(exchange);
     return exchange;
+  }
+
+  /** Grants an exchange what `lookUp` finds, which looks again if somebody was removed meanwhile. Returns that. */
+  async grant(exchange: OpenExchange, lookUp: () => Promise<Grant | undefined>): Promise<Grant | undefined> {
+    for (;;) {
+      const removals = this.#removals;
+      const grant = await lookUp();
+      if (removals !== this.#removals) continue;
+      // At once: a removal that comes next finds it.
+      exchange.grant = grant;
+      return grant;
+    }
   }
 
   /**
@@ -76,21 +81,26 @@ export class OpenExchanges {
     }
   }
 
-  /** Ends the exchanges whose credential has ended, or was removed by another process. */
-  async endRemoved(db: Kysely<Tables>, nowMs: number): Promise<void> {
-    this.#removals++;
-    // Those that begin meanwhile look their credentials up themselves.
-    const before = [...this.#byHash].map(([hash, open]) => [hash, [...open]] as const);
-    const hashes = before.map(([hash]) => hash);
+  /**
+   * Ends the exchanges whose credential has ended, or was removed by another process. If that is looked for all the time,
+   * without a change, those that are being granted are left to the next look: a lookup that takes longer than the time between
+   * them would never end.
+   */
+  async endRemoved(db: Kysely<Tables>, nowMs: number, isChange = true): Promise<void> {
+    if (isChange) this.#removals++;
+    // Those that were granted nothing yet look their credentials up themselves, after this, and say what is wrong with them.
+    const before = [...this.#byHash].map(
+      ([hash, open]) => [hash, [...open].filter(({ grant }) => grant !== undefined)] as const,
+    );
+    const hashes = before.filter(([, open]) => open.length > 0).map(([hash]) => hash);
     const left = await credentialsLeft(db, hashes, nowMs);
     for (const [hash, open] of before) {
       const user = left.get(hash);
-      if (user === undefined) this.end(hash, "this token or session has ended");
-      else
-        for (const { grant, end } of open) {
-          if (grant?.person === undefined || grant.team === "" || user.teams.has(grant.team)) continue;
+      for (const { grant, end } of open) {
+        if (user === undefined) end(new RpcError("unauthorized", "this token or session has ended"));
+        else if (grant?.person !== undefined && grant.team !== "" && !user.teams.has(grant.team))
           end(new RpcError("unauthorized", "you were removed from this team"));
-        }
+      }
     }
   }
 }

@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import type { Clock } from "../../grammar/units/clock.ts";
 import type { ErrorType } from "../error.ts";
 import { removeRefusals, writeAudit } from "../records/audit.ts";
+import { isOfStorage } from "../records/away.ts";
 import type { AuditRow, Tables } from "../records/tables.ts";
 
 type Request = Pick<AuditRow, "team_id" | "actor" | "address" | "operation">;
@@ -53,9 +54,8 @@ export class Refusals {
       await writeAudit(db, { ...request, result, at, project_id: "", target_id: "" });
     } catch (error) {
       // A full or failing disk is reported by what else fails.
-      if (!/^SQLITE_(FULL|BUSY|IOERR|READONLY)/.test(String((error as { code?: unknown }).code))) {
-        this.#failed(error);
-      }
+      const isReadOnly = /^SQLITE_READONLY/.test(String((error as { code?: unknown }).code));
+      if (!isReadOnly && !isOfStorage(error)) this.#failed(error);
     }
   }
 }

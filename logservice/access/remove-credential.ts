@@ -2,6 +2,7 @@ import type { Kysely } from "kysely";
 import { writeAudit } from "../records/audit.ts";
 import { type PersonIn, teamsOf } from "../records/people.ts";
 import type { Tables } from "../records/tables.ts";
+import { transact } from "../records/transact.ts";
 import type { Grant } from "./grant.ts";
 
 /** Removes the token of the command line or the session that a person asks with. Returns its hash, unless it was gone. */
@@ -11,7 +12,7 @@ export async function removeCredential(
   { at, address }: { readonly at: string; readonly address: string },
 ): Promise<string | undefined> {
   const table = kind === "session" ? "sessions" : "tokens";
-  return db.transaction().execute(async (transaction) => {
+  return transact(db, async (transaction) => {
     const row = await transaction.selectFrom(table).select("hash").where("id", "=", id).executeTakeFirst();
     await transaction.deleteFrom(table).where("id", "=", id).execute();
     // A sign-in that was just confirmed would open it again.

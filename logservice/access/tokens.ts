@@ -1,6 +1,7 @@
 import type { Kysely } from "kysely";
 import type { Scope, Token } from "../../schema/rpc.generated.ts";
 import { RpcError } from "../error.ts";
+import { isOfStorage } from "../records/away.ts";
 import { compiledQuery } from "../records/compiled.ts";
 import { personIn } from "../records/people.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
@@ -91,9 +92,8 @@ async function noteUse(db: Db, row: TokenRow, nowMs: number): Promise<void> {
 
 /** Waits for a write that may fail, as on a full disk or during a long backup: no reason to refuse a request that reads. */
 export async function unlessBusy(write: Promise<unknown>): Promise<void> {
-  await write.catch((error: { code?: unknown }) => {
-    if (error instanceof RecordsReplaced) return;
-    if (!/^SQLITE_(FULL|BUSY|IOERR)/.test(String(error.code))) throw error;
+  await write.catch((error: unknown) => {
+    if (!(error instanceof RecordsReplaced || isOfStorage(error))) throw error;
   });
 }
 

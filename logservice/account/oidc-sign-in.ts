@@ -2,6 +2,7 @@ import { RpcError } from "../error.ts";
 import { readEmailAddress } from "../mail/address.ts";
 import { ensureUser, linkIdentity, userOf, userOfIdentity } from "../records/people.ts";
 import type { UserRow } from "../records/tables.ts";
+import { transact } from "../records/transact.ts";
 import type { Oidc, OidcPerson } from "./oidc.ts";
 import { type Asker, type BegunSignIn, beginSignIn, type Entrance, noteSignIn } from "./sign-in.ts";
 import { mayComeIn } from "./sign-up.ts";
@@ -52,7 +53,7 @@ export async function enterByOidc(
     const identity = JSON.stringify({ issuer, subject });
     return { kind: "to confirm", begun: await beginSignIn(entrance, { email: email.address, identity }, asker) };
   }
-  const user = await db.transaction().execute(async (transaction) => {
+  const user = await transact(db, async (transaction) => {
     const one = await ensureUser(transaction, { email: email.address, emailKey: email.key }, now);
     await linkIdentity(transaction, one.id, { issuer, subject }, now);
     return one;

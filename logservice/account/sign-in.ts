@@ -20,6 +20,7 @@ import {
   waitingOf,
 } from "../records/sign-ins.ts";
 import type { SignInKind, SignInRow, Tables, UserRow } from "../records/tables.ts";
+import { transact } from "../records/transact.ts";
 import { acceptInvite } from "./invites.ts";
 import { idOfLink, isEqual } from "./links.ts";
 import type { SignInLimits } from "./sign-in-limits.ts";
@@ -163,7 +164,7 @@ async function noteWrongSignInCode(
   who: { readonly actor: string; readonly address: string; readonly target_id: string },
 ): Promise<void> {
   const at = new Date(nowMs()).toISOString();
-  await records.db.transaction().execute(async (db) => {
+  await transact(records.db, async (db) => {
     const user = await userOf(db, emailKey);
     const teams = user === undefined ? [] : (await teamsOf(db, user.id)).map(({ id }) => id);
     for (const team_id of teams.length === 0 ? [""] : teams)
@@ -176,7 +177,7 @@ async function confirmRow(
   row: SignInRow,
   { at: now, address }: { readonly at: string; readonly address: string },
 ): Promise<void> {
-  await records.db.transaction().execute(async (db) => {
+  await transact(records.db, async (db) => {
     if (!(await confirmOne(db, row))) throw ENDED;
     const user = await ensureUser(db, { email: row.email, emailKey: row.email_key }, now);
     if (row.identity !== "") await linkIdentity(db, user.id, JSON.parse(row.identity), now);
@@ -258,7 +259,7 @@ export async function tokenOfSignIn(
   row: SignInRow,
   secret: string,
 ): Promise<EnteredByToken | undefined> {
-  return records.db.transaction().execute(async (db) => {
+  return transact(records.db, async (db) => {
     const entered = await enteredBy(db, row);
     if (entered === undefined) return undefined;
     const { user, teams } = entered;
@@ -305,7 +306,7 @@ export async function sessionOfSignIn(
   { records, nowMs }: Entrance,
   row: SignInRow,
 ): Promise<(Entered & { readonly secret: string }) | undefined> {
-  return records.db.transaction().execute(async (db) => {
+  return transact(records.db, async (db) => {
     const entered = await enteredBy(db, row);
     if (entered === undefined || !(await removeSignIn(db, row.id))) return undefined;
     const { device, address, unproven } = row;
@@ -319,7 +320,7 @@ export async function enterByLink(
   row: SignInRow,
   { device, address }: { readonly device: string; readonly address: string },
 ): Promise<string> {
-  return records.db.transaction().execute(async (db) => {
+  return transact(records.db, async (db) => {
     const user = await userOf(db, row.email_key);
     if (user === undefined || !(await removeSignIn(db, row.id))) throw ENDED;
     const isElsewhere = (await teamsOf(db, user.id)).some(({ id }) => id !== row.team_id);

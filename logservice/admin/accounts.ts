@@ -12,7 +12,8 @@ import { ensureUser, userOf } from "../records/people.ts";
 import { waitingOf } from "../records/sign-ins.ts";
 import type { Tables } from "../records/tables.ts";
 import { setRole } from "../records/teams.ts";
-import { requireDataDirectory, withRecords } from "./data-directory.ts";
+import { transact } from "../records/transact.ts";
+import { type RecordsPlace, requireDataDirectory, withRecords } from "./data-directory.ts";
 import { onlyTeam } from "./teams.ts";
 import { atTerminal } from "./tokens.ts";
 
@@ -27,6 +28,8 @@ export interface LinkOptions {
   /** Where the service is reached; what it noted when it last ran unless told otherwise. */
   readonly publicUrl: string | undefined;
   readonly nowMs: number;
+  /** Where the records are, if not in the folder. */
+  readonly records?: RecordsPlace | undefined;
 }
 
 /** Where a service is that never ran. */
@@ -38,13 +41,13 @@ export async function addOwner(
   email: string,
   { team: teamId, ...options }: LinkOptions & { readonly team: string | undefined },
 ): Promise<PrintedLink & { readonly team: string }> {
-  await requireDataDirectory(folder);
-  return withRecords(folder, (records) =>
+  await requireDataDirectory(folder, options.records);
+  const add = (records: Records) =>
     inTransaction(records, async (inside) => {
       const team = await onlyTeam(inside.db, teamId);
       return { ...(await makeOwner(inside, email, { ...options, team })), team };
-    }),
-  );
+    });
+  return withRecords(folder, add, { records: options.records });
 }
 
 /** The same inside of a transaction of the records, for a team that exists. */
@@ -80,10 +83,10 @@ export interface SignInLinks {
 
 /** Links for an address that is known or invited. Throws an OperatorError. */
 export async function signInLinks(folder: string, text: string, options: LinkOptions): Promise<SignInLinks> {
-  await requireDataDirectory(folder);
+  await requireDataDirectory(folder, options.records);
   const { key } = requireAddress(text);
   const now = new Date(options.nowMs).toISOString();
-  return withRecords(folder, (records) =>
+  const make = (records: Records) =>
     inTransaction(records, async (inside) => {
       const { db, seal } = inside;
       const base = await baseOf(db, options.publicUrl);
@@ -103,15 +106,15 @@ export async function signInLinks(folder: string, text: string, options: LinkOpt
           ? { link: `${base}/accept/${linkOf(seal, "join", invite!.id)}`, expires_at: invite!.expires_at }
           : await makeLink(inside, { email: user.email, emailKey: key }, options);
       return { own, waiting };
-    }),
-  );
+    });
+  return withRecords(folder, make, { records: options.records });
 }
 
 function inTransaction<T>(
   { db, seal }: Records,
   work: (records: Pick<Records, "db" | "seal">) => Promise<T>,
 ): Promise<T> {
-  return db.transaction().execute((transaction) => work({ db: transaction, seal }));
+  return transact(db, (transaction) => work({ db: transaction, seal }));
 }
 
 /** Reads an address. Throws an OperatorError. */

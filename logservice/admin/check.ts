@@ -10,12 +10,14 @@ import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import { RECORDS_FILE, type Records } from "../records/open.ts";
+import { placeName } from "../records/postgres/place.ts";
 import { projectNames } from "../records/projects.ts";
 import { damagedRows } from "../records/row-sums.ts";
 import { BACKUP_LIST } from "./backup-list.ts";
 import {
   EVENTS_FOLDER,
   operatorErrorOf,
+  type RecordsPlace,
   refuseLostEvents,
   requireDataDirectory,
   withRecords,
@@ -23,6 +25,8 @@ import {
 
 export interface DataCheckOptions {
   readonly folder: string;
+  /** Where the records are, if not in the folder. */
+  readonly records?: RecordsPlace | undefined;
   /** Does first what a start of the service would do about damage, for all files at once. */
   readonly repair: boolean;
   /** Ids of losses that answers are to report no longer. */
@@ -39,7 +43,7 @@ export interface CheckReport extends Omit<EventsReport, "findings"> {
 }
 
 export interface Finding extends EventsFinding {
-  /** Below the folder of the events, except for `secrets.key` and `records.sqlite`, which are beside it. */
+  /** Below the folder of the events, except for the records and their key, which are beside it or elsewhere. */
   readonly file: string;
   /** The id of the project whose file it is. */
   readonly project: string | undefined;
@@ -65,17 +69,17 @@ export type FindingRemedy =
  * from being repaired, or there is no loss of an id to accept.
  */
 export async function checkDataDirectory(options: DataCheckOptions): Promise<CheckReport> {
-  const { folder } = options;
-  await requireDataDirectory(folder);
+  const { folder, records: place } = options;
+  await requireDataDirectory(folder, place);
   if (existsSync(join(folder, BACKUP_LIST)))
     throw new OperatorError(`${folder} is a backup`, { hint: `tool service check --backup ${folder}` });
-  await refuseLostEvents(folder);
+  await refuseLostEvents(folder, place);
   const check = async (records: Records) => {
     await options.reading();
     const directory = join(folder, EVENTS_FOLDER);
     try {
       const report = await checked(records, directory, options);
-      const own = [...(await rowFindings(records)), ...(await keyFindings(records, folder))];
+      const own = [...(await rowFindings(records, place)), ...(await keyFindings(records, folder, place))];
       return { ...report, findings: [...report.findings, ...own] };
     } catch (error) {
       const { NewerVersion, PlaceTaken } = await import("../events/durable.ts");
@@ -86,13 +90,13 @@ export async function checkDataDirectory(options: DataCheckOptions): Promise<Che
       throw operatorErrorOf(directory, error);
     }
   };
-  return withRecords(folder, check, { makesKey: false });
+  return withRecords(folder, check, { makesKey: false, records: place });
 }
 
 /** Rows of the records that are not as they were written. */
-async function rowFindings({ db }: Records): Promise<Finding[]> {
+async function rowFindings({ db }: Records, place: RecordsPlace | undefined): Promise<Finding[]> {
   return (await damagedRows(db)).map(({ name, detail }) => ({
-    file: RECORDS_FILE,
+    file: place === undefined ? RECORDS_FILE : placeName(place.postgres),
     state: "damaged",
     detail: `${name}: ${detail}`,
     project: undefined,
@@ -101,13 +105,14 @@ async function rowFindings({ db }: Records): Promise<Finding[]> {
 }
 
 /** A key that is lost or damaged, if that costs secrets of notifications. */
-async function keyFindings(records: Records, folder: string): Promise<Finding[]> {
+async function keyFindings(records: Records, folder: string, place: RecordsPlace | undefined): Promise<Finding[]> {
   const unopened = await listUnopened(records);
   if (unopened.length === 0) return [];
   const names = unopened.map(({ project_id, name, type }) => `${project_id}: ${JSON.stringify(name)} (${type})`);
-  const state = existsSync(join(folder, KEY_FILE)) ? "damaged" : "missing";
+  const path = place?.keyFile ?? join(folder, KEY_FILE);
+  const state = existsSync(path) ? "damaged" : "missing";
   const detail = `does not open the secrets of these notifications: ${names.join(", ")}`;
-  return [{ file: KEY_FILE, state, detail, project: undefined, remedy: "put back the key" }];
+  return [{ file: place?.keyFile ?? KEY_FILE, state, detail, project: undefined, remedy: "put back the key" }];
 }
 
 async function checked(records: Records, directory: string, options: DataCheckOptions): Promise<CheckReport> {

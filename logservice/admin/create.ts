@@ -2,9 +2,21 @@ import { addToken } from "../access/tokens.ts";
 import { readPublicUrl } from "../account/public-address.ts";
 import { OperatorError } from "../error.ts";
 import { instanceId, makeInstanceId } from "../records/instance.ts";
+import type { Records } from "../records/open.ts";
+import { placeName } from "../records/postgres/place.ts";
 import { nameFirstTeam, slugOf } from "../records/teams.ts";
+import { transact } from "../records/transact.ts";
 import { makeOwner, type PrintedLink, requireAddress } from "./accounts.ts";
-import { hasRecords, makeDirectory, refuseLostRecords, withRecords } from "./data-directory.ts";
+import {
+  hasRecords,
+  makeDirectory,
+  noteElsewhere,
+  type RecordsPlace,
+  refuseElsewhere,
+  refuseLostRecords,
+  refuseTwoRecords,
+  withRecords,
+} from "./data-directory.ts";
 import { type CreatedToken, SCOPES } from "./tokens.ts";
 
 export interface CreateOptions {
@@ -15,13 +27,16 @@ export interface CreateOptions {
   readonly owner: string | undefined;
   /** Where the service will be reached. */
   readonly publicUrl: string | undefined;
+  /** Where the records will be, if not in the folder. */
+  readonly records?: RecordsPlace | undefined;
 }
 
 /** Makes a data directory with its records, the token of its owner and, if a person is named, a link for signing in. */
 export async function createDataDirectory(
   folder: string,
-  { nowMs, team: teamName, owner, publicUrl }: CreateOptions,
+  { nowMs, team: teamName, owner, publicUrl, records }: CreateOptions,
 ): Promise<CreatedToken & { readonly link: PrintedLink | undefined }> {
+  await (records === undefined ? refuseElsewhere(folder) : refuseTwoRecords(folder));
   if (hasRecords(folder)) throw alreadyMade(folder);
   if (owner !== undefined) requireAddress(owner);
   if (publicUrl !== undefined) readPublicUrl(publicUrl);
@@ -29,22 +44,25 @@ export async function createDataDirectory(
   const name = (await teamName()).trim();
   requireTeamName(name);
   await makeDirectory(folder);
-  return withRecords(folder, ({ db, seal }) =>
-    db.transaction().execute(async (db) => {
+  const fill = ({ db, seal }: Records) =>
+    transact(db, async (db) => {
       // Another process may have made it meanwhile.
-      if ((await instanceId(db)) !== undefined) throw alreadyMade(folder);
+      if ((await instanceId(db)) !== undefined)
+        throw alreadyMade(records === undefined ? folder : placeName(records.postgres));
       await makeInstanceId(db);
       const now = new Date(nowMs).toISOString();
       const team = await nameFirstTeam(db, name, now);
       const token = await addToken(db, { team, description: "owner", scopes: SCOPES }, now);
       const link = owner === undefined ? undefined : await makeOwner({ db, seal }, owner, { team, nowMs, publicUrl });
       return { ...token, link };
-    }),
-  );
+    });
+  const made = await withRecords(folder, fill, { records, mayBeEmpty: true });
+  if (records !== undefined) await noteElsewhere(folder, records);
+  return made;
 }
 
-const alreadyMade = (folder: string) =>
-  new OperatorError(`${folder} is already the data directory of a log service`, {
+const alreadyMade = (place: string) =>
+  new OperatorError(`${place} is already the data directory of a log service`, {
     hint: "tool service token add makes more tokens",
   });
 

@@ -1,13 +1,28 @@
 import { existsSync } from "node:fs";
-import { mkdir, readdir, stat } from "node:fs/promises";
+import { mkdir, readdir, readFile, stat, writeFile } from "node:fs/promises";
 import { dirname, join, resolve } from "node:path";
 import { OperatorError } from "../error.ts";
+import { RecordsAway } from "../records/away.ts";
 import { isRecordsFull, RecordsError, unreadableFile } from "../records/check.ts";
+import { instanceId } from "../records/instance.ts";
+import { KEY_FILE } from "../records/key-file.ts";
 import { type OpenOptions, openRecords, RECORDS_FILE, type Records } from "../records/open.ts";
+import { openPostgresRecords } from "../records/postgres/open.ts";
+import { type PostgresPlace, placeName } from "../records/postgres/place.ts";
 import { hasProjects } from "../records/projects.ts";
 
 /** The folder of the data directory that the events store has to itself. */
 export const EVENTS_FOLDER = "events";
+
+/** Where the records of a data directory are that are not in it. */
+export interface RecordsPlace {
+  readonly postgres: PostgresPlace;
+  /** The file with the key of their secrets; the one in the data directory unless told otherwise. */
+  readonly keyFile: string | undefined;
+}
+
+/** Names the database that has the records, so that nobody takes a data directory without records for a damaged one. */
+const ELSEWHERE_FILE = "records-elsewhere";
 
 export type DirectoryKind = "data directory" | "backup";
 
@@ -21,9 +36,37 @@ export function hasRecords(folder: string): boolean {
   return existsSync(join(folder, RECORDS_FILE));
 }
 
-/** Throws an OperatorError if the folder cannot be the data directory of a service. */
-export async function requireDataDirectory(folder: string): Promise<void> {
-  await requireDirectory(folder, "data directory", { mayBeCreated: true });
+/** Throws an OperatorError if the folder cannot be the data directory of a service that has its records there. */
+export async function requireDataDirectory(folder: string, records?: RecordsPlace): Promise<void> {
+  if (records === undefined) return requireDirectory(folder, "data directory", { mayBeCreated: true });
+  await refuseTwoRecords(folder);
+  if ([ELSEWHERE_FILE, EVENTS_FOLDER].some((name) => existsSync(join(folder, name)))) return;
+  await refuseNoFolder(folder, "name the folder of the data");
+  throw new OperatorError(`${folder} is not a data directory of a log service`, { mayBeCreated: true });
+}
+
+/** Throws an OperatorError if a folder has records of its own although others are named. */
+export async function refuseTwoRecords(folder: string): Promise<void> {
+  if (!hasRecords(folder)) return;
+  throw new OperatorError(`${folder} has its records in ${RECORDS_FILE}, not in PostgreSQL`, {
+    hint: "leave out --records and TOOL_RECORDS, or name the data directory of another service",
+  });
+}
+
+/** Throws an OperatorError if the records of a folder are in a database. */
+export async function refuseElsewhere(folder: string): Promise<void> {
+  const place = await readFile(join(folder, ELSEWHERE_FILE), "utf8").catch(() => undefined);
+  if (place === undefined) return;
+  throw new OperatorError(`the records of ${folder} are in ${place.trim()}`, {
+    hint: "give its address by --records, or in TOOL_RECORDS; a backup of them is made by pg_dump",
+  });
+}
+
+/** Notes in a data directory that its records are in a database. */
+export async function noteElsewhere(folder: string, { postgres }: RecordsPlace): Promise<void> {
+  await writeFile(join(folder, ELSEWHERE_FILE), `${placeName(postgres)}\n`, { mode: 0o600 }).catch((error: unknown) => {
+    throw operatorErrorOf(folder, error);
+  });
 }
 
 /** Throws an OperatorError if the folder cannot be the data directory, or the backup, to copy. */
@@ -40,6 +83,7 @@ export async function requireDirectory(
     const { code = "" } = error as NodeJS.ErrnoException;
     if (!/^(ENOENT|ENOTDIR)$/.test(code)) throw operatorErrorOf(path, error);
   }
+  await refuseElsewhere(folder);
   await refuseLostRecords(folder);
   if (kind === "backup" && !existsSync(folder)) throw new OperatorError(`${folder} does not exist`);
   throw new OperatorError(`${folder} is not a ${kind} of a log service`, { mayBeCreated });
@@ -61,11 +105,11 @@ export async function refuseLostRecords(folder: string): Promise<void> {
 }
 
 /** Throws an OperatorError if the records have projects but the folder of their events is missing. */
-export async function refuseLostEvents(folder: string): Promise<void> {
+export async function refuseLostEvents(folder: string, records?: RecordsPlace): Promise<void> {
   const path = join(folder, EVENTS_FOLDER);
   await refuseNoFolder(path, `move it away and put the folder back, or ${restoreHint(folder)}`);
   if (existsSync(path)) return;
-  if (!(await withRecords(folder, ({ db }) => hasProjects(db), { makesKey: false }))) return;
+  if (!(await withRecords(folder, ({ db }) => hasProjects(db), { makesKey: false, records }))) return;
   throw new OperatorError(`${path} is missing`, {
     hint: `${restoreHint(folder)}\nor create the empty folder to continue without the events`,
   });
@@ -122,16 +166,25 @@ export function operatorErrorOf(folder: string, cause: unknown): OperatorError {
   return new OperatorError(text, { hint, cause });
 }
 
+/** How records are opened, and where, if they are not in their folder. */
+export interface OpenPlaceOptions extends OpenOptions {
+  readonly records?: RecordsPlace | undefined;
+  /** Whether a database without records gets its tables here, and is filled by whoever opens it. */
+  readonly mayBeEmpty?: boolean;
+}
+
 /** Runs `use` with the records of a folder, which are closed in the end. Throws an OperatorError if the disk is full. */
 export async function withRecords<T>(
   folder: string,
   use: (records: Records) => Promise<T>,
-  options?: OpenOptions,
+  options?: OpenPlaceOptions,
 ): Promise<T> {
   const records = await openServiceRecords(folder, options);
   try {
     return await use(records);
   } catch (error) {
+    if (error instanceof RecordsAway)
+      throw new OperatorError(error.message, { hint: "try again when it can be reached", cause: error });
     if (!isRecordsFull(error)) throw error;
     throw new OperatorError(`no space left on the disk of ${folder}: nothing was changed`, {
       hint: "make room there, then try again",
@@ -142,12 +195,23 @@ export async function withRecords<T>(
   }
 }
 
-/** Opens the records. Throws an OperatorError if they are damaged. */
-export async function openServiceRecords(folder: string, options?: OpenOptions): Promise<Records> {
+/** Opens the records. Throws an OperatorError if they are damaged, or cannot be reached. */
+export async function openServiceRecords(
+  folder: string,
+  { records, mayBeEmpty = false, ...options }: OpenPlaceOptions = {},
+): Promise<Records> {
   try {
-    return await openRecords(folder, options);
+    if (records === undefined) return await openRecords(folder, options);
+    const { postgres, keyFile = join(folder, KEY_FILE) } = records;
+    const opened = await openPostgresRecords(postgres, keyFile, options);
+    if (mayBeEmpty || (await instanceId(opened.db)) !== undefined) return opened;
+    await opened.close();
+    throw new RecordsError(`${placeName(postgres)} has no records of a service`, {
+      hint: "tool service init makes them, tool service migrate copies those of a data directory",
+    });
   } catch (error) {
     if (!(error instanceof RecordsError)) throw error;
-    throw new OperatorError(error.message, { hint: error.hint ?? restoreHint(folder), cause: error });
+    const hint = error.hint ?? (records === undefined ? restoreHint(folder) : undefined);
+    throw new OperatorError(error.message, { hint, cause: error });
   }
 }

@@ -8,11 +8,13 @@ import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { listAcceptedLosses } from "../records/accepted-losses.ts";
+import { isRecordsFull } from "../records/check.ts";
 import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
 import { listUnopened } from "../records/notifications.ts";
 import { unconfirmedOf } from "../records/number-states.ts";
 import type { Records } from "../records/open.ts";
+import { noteInUse } from "../records/postgres/copy-rows.ts";
 import { projectNames } from "../records/projects.ts";
 import { damagedRows } from "../records/row-sums.ts";
 import { type RunningService, type StartOptions, startService } from "../start.ts";
@@ -20,8 +22,10 @@ import { BACKUP_LIST } from "./backup-list.ts";
 import { type BillingOptions, readBilling } from "./billing.ts";
 import {
   EVENTS_FOLDER,
+  noteElsewhere,
   openServiceRecords,
   operatorErrorOf,
+  type RecordsPlace,
   refuseLostEvents,
   requireDataDirectory,
 } from "./data-directory.ts";
@@ -32,6 +36,8 @@ import { makePrivate } from "./private-files.ts";
 export interface ServeCommandOptions
   extends Pick<StartOptions, "host" | "port" | "tls" | "version" | "limits" | "hstsSeconds"> {
   readonly folder: string;
+  /** Where the records are, if not in the folder. */
+  readonly records?: RecordsPlace | undefined;
   /** How many ports after `port` may be tried if it is in use. */
   readonly morePorts: number;
   readonly people: PeopleOptions;
@@ -46,19 +52,23 @@ export interface ServeCommandOptions
 
 /** Starts the service on a data directory. Throws an OperatorError if the directory cannot be used or nobody can listen. */
 export async function serveDataDirectory(options: ServeCommandOptions): Promise<RunningService> {
-  const { folder, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
+  const { folder, records: place, version, tls, nowMs, say, hstsSeconds, limits = {} } = options;
   const people = await readPeople(options.people);
   const notify = readNotify(options.notify, people.mailer);
   const { billing, lines } = await readBilling(options.billing, { host: options.host, publicUrl: people.publicUrl });
-  await requireDataDirectory(folder);
-  await refuseLostEvents(folder);
+  await requireDataDirectory(folder, place);
+  await refuseLostEvents(folder, place);
   const open = await makePrivate(folder);
   if (open !== undefined) {
     say(`warn: others can read ${open}, and only its owner can change that: chmod -R go= ${folder}`);
   }
   // A backup that is served is none any more. On a disk that is read-only it stays one.
   await rm(join(folder, BACKUP_LIST), { force: true }).catch(() => {});
-  const records = await openServiceRecords(folder);
+  const records = await openServiceRecords(folder, { records: place });
+  if (place !== undefined) {
+    await noteElsewhere(folder, place);
+    await noteInUse(records.db);
+  }
   const events = await openEvents(folder, records, say).catch(async (error: unknown) => {
     await records.close();
     throw error;
@@ -69,7 +79,7 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
   for (const line of await alertWarnings(records, notify)) say(line);
   for (const { name, detail } of await damagedRows(records.db)) say(`error: ${name}: ${detail}`);
   if (people.signUp?.kind === "open") for (const line of await unconfirmedWarning(records)) say(line);
-  const unopened = await unopenedSecrets(folder, records);
+  const unopened = await unopenedSecrets(place?.keyFile ?? join(folder, KEY_FILE), records);
   if (unopened !== undefined) say(unopened);
   const clock = { ...systemClock, nowMs };
   const log = {
@@ -113,8 +123,7 @@ function textOf(error: unknown): string {
 }
 
 /** A disk without room is known where it is: the line says so alone. */
-const isOfFullDisk = (error: unknown): error is Error =>
-  error instanceof Error && /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown }).code));
+const isOfFullDisk = (error: unknown): error is Error => error instanceof Error && isRecordsFull(error);
 
 /** The kinds of notifications that there are, and that the settings cannot deliver. */
 async function alertWarnings({ db }: Records, settings: NotifySettings): Promise<string[]> {
@@ -176,10 +185,9 @@ async function openEvents(folder: string, records: Records, say: (line: string) 
 }
 
 /** A warning about the notifications that reach nobody because their secrets do not open; undefined if all open. */
-async function unopenedSecrets(folder: string, records: Records): Promise<string | undefined> {
+async function unopenedSecrets(path: string, records: Records): Promise<string | undefined> {
   const unopened = await listUnopened(records);
   if (unopened.length === 0) return undefined;
-  const path = join(folder, KEY_FILE);
   return [
     `warning: ${path} does not open the secrets of these notifications:`,
     ...unopened.map(({ project_id, name, type }) => `  ${project_id}: ${JSON.stringify(name)} (${type})`),

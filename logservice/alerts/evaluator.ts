@@ -3,6 +3,7 @@ import type { EventsStore } from "../events/store.ts";
 import { endLease, holdLease, type Lease, takeLease } from "../records/evaluator-lease.ts";
 import type { Records } from "../records/open.ts";
 import { newId } from "../records/row.ts";
+import { transact } from "../records/transact.ts";
 import { Turns, type TurnTaker } from "../turns/turns.ts";
 import { type AlertQuery, type ReadAlertQuery, readAlertQuery } from "./alert-query.ts";
 import { type Evaluation, writeEvaluation } from "./commit.ts";
@@ -441,7 +442,7 @@ export class Evaluator {
       return;
     }
     let isHeld = false;
-    const counts = await records.db.transaction().execute(async (db) => {
+    const counts = await transact(records.db, async (db) => {
       isHeld = await holdLease(db, lease);
       if (!isHeld) return [];
       const now = new Date(clock.nowMs()).toISOString();

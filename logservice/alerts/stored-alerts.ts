@@ -4,6 +4,7 @@ import { RpcError } from "../error.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import { changedAt, newId } from "../records/row.ts";
 import type { AlertRow, Tables } from "../records/tables.ts";
+import { transact } from "../records/transact.ts";
 import { closeEpisodes, lastMark, retellEpisodes } from "./close.ts";
 import { keptThreshold } from "./disk.ts";
 import { latenessOf } from "./lateness.ts";
@@ -118,7 +119,7 @@ const DAY_MS = 24 * 3_600_000;
  */
 export async function beginAheadAnew(db: Db, nowMs: number): Promise<void> {
   const latest = Math.floor((nowMs + DAY_MS) / MINUTE_MS);
-  await db.transaction().execute(async (transaction) => {
+  await transact(db, async (transaction) => {
     const ahead = await transaction
       .selectFrom("alerts")
       .select(["id", "interval"])

@@ -1,7 +1,8 @@
 import { RpcError } from "../error.ts";
 import { isEventNoted, noteEvent, subscriptionOfCustomer } from "../records/subscriptions.ts";
+import { transact } from "../records/transact.ts";
 import type { Provider, ReadSubscription } from "./provider.ts";
-import { type BillingService, goesOn, isTeam, keepRead } from "./subscriptions.ts";
+import { type BillingService, goesOn, isTeam, keepRead, warnOfSeveral } from "./subscriptions.ts";
 
 /** The members of an event that are looked at. Everything else is read from Stripe. */
 export interface StripeEvent {
@@ -61,7 +62,8 @@ export async function receiveEvent(
     if (row === undefined || (await isEventNoted(db, id))) return;
     let read = await provider.subscriptionsOf(customer).catch(unread);
     if (!(await isTeam(db, team))) read = await endOf(service, provider, team, read ?? []);
-    await db.transaction().execute(async (transaction) => {
+    warnOfSeveral(service, team, read);
+    await transact(db, async (transaction) => {
       if (!(await noteEvent(transaction, id, nowMs()))) return;
       await keepRead(transaction, service, { row, read, address });
     });

@@ -8,6 +8,7 @@ import type { Records } from "../records/open.ts";
 import { noteCustomer, type SubscriptionChange, setSubscription, subscriptionOf } from "../records/subscriptions.ts";
 import type { SubscriptionRow, Tables } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
+import { transact } from "../records/transact.ts";
 import type { Billing } from "./billing.ts";
 import { editionOf, isRunning, type SubscriptionStatus } from "./edition.ts";
 import type { Provider, ReadSubscription } from "./provider.ts";
@@ -89,7 +90,22 @@ export async function readAgain(
   row: SubscriptionRow,
 ): Promise<SubscriptionRow> {
   const read = await provider.subscriptionsOf(row.customer_id);
-  return service.records.db.transaction().execute((db) => keepRead(db, service, { row, read, address: "" }));
+  warnOfSeveral(service, row.team_id, read);
+  return transact(service.records.db, (db) => keepRead(db, service, { row, read, address: "" }));
+}
+
+/** Tells the operator of a team that pays more than once. */
+export function warnOfSeveral(
+  { billing }: Pick<BillingService, "billing">,
+  team: string,
+  read: readonly ReadSubscription[] = [],
+): void {
+  const running = read.filter(({ status }) => isRunning(status));
+  if (running.length < 2) return;
+  const ids = running.map(({ id }) => id).join(", ");
+  billing.log.warn(
+    `the team ${team} pays for ${running.length} subscriptions at Stripe (${ids}): end all but one there`,
+  );
 }
 
 export interface SubscriptionRead {
@@ -104,18 +120,11 @@ export interface SubscriptionRead {
 /** Keeps what was read from the provider, with a line of the audit if the state is another one. */
 export async function keepRead(
   db: Kysely<Tables>,
-  { billing, nowMs }: Pick<BillingService, "billing" | "nowMs">,
+  { nowMs }: Pick<BillingService, "nowMs">,
   { row, read, address }: SubscriptionRead,
 ): Promise<SubscriptionRow> {
   const at = new Date(nowMs()).toISOString();
   const { team_id } = row;
-  const running = (read ?? []).filter(({ status }) => isRunning(status));
-  if (running.length > 1) {
-    const ids = running.map(({ id }) => id).join(", ");
-    billing.log.warn(
-      `the team ${team_id} pays for ${running.length} subscriptions at Stripe (${ids}): end all but one there`,
-    );
-  }
   const change = changeOf(row, read);
   await setSubscription(db, team_id, { ...change, read_at: at }, at);
   const now = { ...row, ...change, read_at: at, updated_at: at };

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from "node:http";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { RpcError } from "../error.ts";
 import { StoreError } from "../events/store.ts";
+import { RecordsAway } from "../records/away.ts";
 import { isRecordsFull } from "../records/check.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
 import { ClientGone } from "./body.ts";
@@ -98,7 +99,10 @@ function asRpcError(thrown: unknown): RpcError {
     const message = "the data directory is on a file system that is read-only: nothing was changed";
     return new RpcError("unavailable", message, { cause: thrown, retryAfterMs: 30_000 });
   }
-  if (typeof code === "string" && /^SQLITE_(BUSY|LOCKED|IOERR)/.test(code)) {
+  if (thrown instanceof RecordsAway)
+    return new RpcError("unavailable", `${thrown.message}: try again`, { cause: thrown, retryAfterMs: 2_000 });
+  // The others are PostgreSQL's: a transaction that was taken back too often, and a statement that took too long.
+  if (typeof code === "string" && /^(SQLITE_(BUSY|LOCKED|IOERR).*|40001|40P01|57014)$/.test(code)) {
     return new RpcError("unavailable", "the records cannot be reached at the moment: try again", {
       cause: thrown,
       retryAfterMs: 1_000,

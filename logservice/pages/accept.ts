@@ -8,6 +8,7 @@ import { ensureUser } from "../records/people.ts";
 import { sessionOf } from "../records/sessions.ts";
 import type { InviteRow, Tables, UserRow } from "../records/tables.ts";
 import { teamNamed } from "../records/teams.ts";
+import { transact } from "../records/transact.ts";
 import type { Browser } from "./browser.ts";
 import { beginInBrowser, enter, leave, waitFor } from "./sign-in.ts";
 
@@ -35,8 +36,8 @@ export async function sendAccept(browser: Browser, fields: URLSearchParams): Pro
   const person = await browser.person();
   if (person === undefined) throw SIGNED_OUT;
   const { id, email, emailKey: email_key, session } = person;
-  const { db, at } = transactionOf(browser);
-  await db.execute(async (db) => {
+  const { records, at } = recordsNow(browser);
+  await transact(records.db, async (db) => {
     // It may have ended while this waited for another change.
     if ((await sessionOf(db, session.hash, Date.parse(at))) === undefined) throw SIGNED_OUT;
     await accept(db, browser, { invite, user: { id, email, email_key }, at, by: session.id });
@@ -54,9 +55,9 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
     await leave(browser);
     return waitFor(browser, await beginInBrowser(browser, invite.email, `invite ${invite.id}`), path);
   }
-  const { db, at } = transactionOf(browser);
+  const { records, at } = recordsNow(browser);
   // All or nothing: the link works once. Whoever made it may have opened it, so the session says that it proves nothing more.
-  const secret = await db.execute(async (db) => {
+  const secret = await transact(records.db, async (db) => {
     const user = await ensureUser(db, { email: invite.email, emailKey: invite.email_key }, at);
     await accept(db, browser, { invite, user, at });
     await noteSignIn(db, user, { at, address, target: invite.id });
@@ -68,8 +69,8 @@ export async function sendAcceptSignIn(browser: Browser, fields: URLSearchParams
 
 const SIGNED_OUT = new RpcError("unauthorized", "sign in first, then open the invite again");
 
-function transactionOf({ service: { records, nowMs } }: Browser) {
-  return { db: records.db.transaction(), at: new Date(nowMs()).toISOString() };
+function recordsNow({ service: { records, nowMs } }: Browser) {
+  return { records, at: new Date(nowMs()).toISOString() };
 }
 
 function inviteOf(browser: Browser): Promise<FoundInvite> {

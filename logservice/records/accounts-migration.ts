@@ -1,5 +1,6 @@
 import type { CreateTableBuilder, Kysely, Migration } from "kysely";
 import type { Clock } from "../../grammar/units/clock.ts";
+import { atOnce } from "./at-once.ts";
 import type { Tables } from "./tables.ts";
 
 /** The team of everything that was there before there were teams. `tool service init` gives a new directory's another id. */
@@ -7,13 +8,13 @@ export const FIRST_TEAM = "owner";
 
 /**
  * Gives every record a team. The key of a project becomes (team, id), so the tables that refer to it are made again. All of
- * it is one transaction, which SQLite allows for tables, too: after a crash it has happened or it has not.
+ * it is one transaction, which is possible for tables, too: after a crash it has happened or it has not.
  */
 export const accountsMigration = (clock: Clock): Migration => ({
   async up(db: Kysely<unknown>) {
     const tables = await db.introspection.getTables();
     if (tables.some(({ name }) => name === "teams")) return;
-    await db.transaction().execute(async (transaction) => {
+    await atOnce(db, async (transaction) => {
       await addAccounts(transaction);
       const now = new Date(clock.nowMs()).toISOString();
       await (transaction as Kysely<unknown> as Kysely<Tables>)

@@ -1,11 +1,12 @@
 import type { CreateTableBuilder, Kysely, Migration } from "kysely";
+import { atOnce } from "./at-once.ts";
 
 /** Gives alerts a state, episodes and deliveries. All of it is one transaction: after a crash it has happened or not. */
 export const ALERTING: Migration = {
   async up(db: Kysely<unknown>) {
     const tables = await db.introspection.getTables();
     if (tables.some(({ name }) => name === "deliveries")) return;
-    await db.transaction().execute(async (transaction) => {
+    await atOnce(db, async (transaction) => {
       for (const [name, before] of NUMBERS)
         await transaction.schema
           .alterTable("alerts")

@@ -11,7 +11,8 @@ const LONGEST_DETAIL = 1_000;
 export async function writeAudit(db: Kysely<Tables>, { detail = "", ...entry }: Entry): Promise<void> {
   await db
     .insertInto("audit")
-    .values({ ...entry, detail: detail.slice(0, LONGEST_DETAIL), id: newId() })
+    // A statement of SQL may have any character, and PostgreSQL has no text with this one.
+    .values({ ...entry, detail: detail.slice(0, LONGEST_DETAIL).replaceAll("\0", "\ufffd"), id: newId() })
     .execute();
 }
 

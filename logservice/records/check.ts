@@ -81,7 +81,8 @@ function checkTables(path: string, database: Libsql.Database): void {
 
 /** Whether a change of the records failed since the disk is full. */
 export const isRecordsFull = (error: unknown): boolean =>
-  /^(SQLITE_FULL|ENOSPC|EDQUOT)$/.test(String((error as { code?: unknown } | undefined)?.code));
+  // The last one is PostgreSQL's.
+  /^(SQLITE_FULL|ENOSPC|EDQUOT|53100)$/.test(String((error as { code?: unknown } | undefined)?.code));
 
 const damaged = (path: string, reason: string, cause?: unknown) =>
   new RecordsError(`${path} is damaged: ${reason}`, { cause });

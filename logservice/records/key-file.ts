@@ -38,7 +38,8 @@ const PUT_BACK =
 /** The file gets its name only when it is complete and durable: half a key would be refused forever. */
 async function makeKey(path: string): Promise<Buffer> {
   const key = randomBytes(SEAL_KEY_BYTES);
-  const temporaryPath = `${path}.${process.pid}.new`;
+  // Processes in containers have equal ids.
+  const temporaryPath = `${path}.${randomBytes(6).toString("hex")}.new`;
   try {
     const file = await open(temporaryPath, "w", 0o600);
     try {

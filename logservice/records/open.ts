@@ -16,8 +16,8 @@ export interface Records {
   readonly seal: Seal;
   /** Whether other processes can open them meanwhile: not after a start on a full disk. */
   readonly isShared: boolean;
-  /** A number that changes when another process changes the records. */
-  dataVersion(): number;
+  /** A number that changes when another process changes the records; undefined if they may have changed since each look. */
+  dataVersion(): number | undefined;
   /** Whether another file has their name by now, or none. Then changes throw RecordsReplaced. */
   isReplaced(): boolean;
   close(): Promise<void>;

@@ -6,11 +6,11 @@ const WATCH_MS = 500;
 
 /**
  * Calls `look` when another process has changed the records, such as `tool service token rm`, and again after WATCH_MS if it
- * fails. Of several failures in a row, `failed` is called with the first. Returns a function that ends the watch.
+ * fails; or each time, with false, where that is not known. Of several failures in a row, `failed` is called with the first. Returns a function that ends the watch.
  */
 export function watchRecords(
   records: Pick<Records, "dataVersion">,
-  look: () => Promise<void>,
+  look: (isChange: boolean) => Promise<void>,
   failed: (error: unknown) => void,
   clock: Clock,
 ): () => void {
@@ -22,7 +22,7 @@ export function watchRecords(
     isLooking = true;
     try {
       const version = records.dataVersion();
-      if (version !== seen) await look();
+      if (version === undefined || version !== seen) await look(version !== undefined);
       seen = version;
       isFailing = false;
     } catch (error) {

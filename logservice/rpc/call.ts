@@ -17,6 +17,7 @@ import type { Records } from "../records/open.ts";
 import type { ProjectKey } from "../records/projects.ts";
 import type { Tables } from "../records/tables.ts";
 import type { TeamLimits } from "../records/team-limits.ts";
+import { transact } from "../records/transact.ts";
 import type { TurnTaker } from "../turns/turns.ts";
 import type { BatchKey, OpenAppends } from "./append.ts";
 import type { ExportTickets } from "./export-tickets.ts";
@@ -134,7 +135,7 @@ export function finishChange(
   { grant, address, operation }: OperationCall,
   change: (db: Transaction<Tables>, now: string) => Promise<Changed>,
 ): Promise<{ readonly targetId: string }> {
-  return records.db.transaction().execute(async (db) => {
+  return transact(records.db, async (db) => {
     const at = new Date(nowMs()).toISOString();
     const { teamId = grant.team, projectId = "", targetId, detail = "", id = targetId } = await change(db, at);
     const who = { at, team_id: teamId, actor: grant.actor, address };

@@ -6,6 +6,7 @@ import { noteWrongCode } from "../records/audit.ts";
 import { makeCodes, type NumberCode, noteUnsent, takeNumberTry } from "../records/number-states.ts";
 import type { Tables } from "../records/tables.ts";
 import { firstOwnerOf } from "../records/teams.ts";
+import { once, transact } from "../records/transact.ts";
 import type { Call, OperationCall, Service } from "./call.ts";
 
 /** The numbers that a notification tells, each once. */
@@ -13,19 +14,23 @@ export const numbersOf = ({ type, sms_numbers = [] }: NotificationInput): string
   type === "sms" ? [...new Set(sms_numbers)] : [];
 
 /**
- * Where everybody may sign up, makes the codes that confirm new numbers of a notification: otherwise anybody could have the
- * service write to any number. Throws if they may not be sent.
+ * Returns a function for the transaction of a change. Where everybody may sign up, it makes the codes that confirm new numbers
+ * of a notification: otherwise anybody could have the service write to any number. It throws if they may not be sent.
  */
-export async function codesFor(
+export function codesFor(
   { account, records: { seal }, testing, notifies, nowMs }: Service,
-  db: Kysely<Tables>,
   { grant }: Call,
-  { id, numbers }: { readonly id: string; readonly numbers: readonly string[] },
-): Promise<readonly NumberCode[]> {
-  if (account.signUp.kind !== "open" || numbers.length === 0) return [];
-  const people = [grant.by, await firstOwnerOf(db, grant.team)].filter((id) => id !== "");
-  if (notifies.isTexting) testing.takeCodes(grant.team, numbers, people);
-  return makeCodes({ db, seal }, id, numbers, nowMs());
+): (
+  db: Kysely<Tables>,
+  to: { readonly id: string; readonly numbers: readonly string[] },
+) => Promise<readonly NumberCode[]> {
+  const takeCodes = once(testing.takeCodes);
+  return async (db, { id, numbers }) => {
+    if (account.signUp.kind !== "open" || numbers.length === 0) return [];
+    const people = [grant.by, await firstOwnerOf(db, grant.team)].filter((id) => id !== "");
+    if (notifies.isTexting) takeCodes(grant.team, numbers, people);
+    return makeCodes({ db, seal }, id, numbers, nowMs());
+  };
 }
 
 /** Sends codes that were made. Why one could not be sent is noted, and returned. */
@@ -41,7 +46,7 @@ export async function sendCodes(
     }),
   );
   for (const { number, reason } of failures.flat()) {
-    await records.db.transaction().execute((db) => noteUnsent(db, id, number, reason));
+    await transact(records.db, (db) => noteUnsent(db, id, number, reason));
   }
   return failures.flat().map(({ reason }) => reason);
 }
@@ -65,13 +70,13 @@ export async function tryCode(
   code: string,
 ): Promise<void> {
   const { seal } = records;
-  const one = await records.db.transaction().execute((db) => takeNumberTry({ db, seal }, id, number, nowMs()));
+  const one = await transact(records.db, (db) => takeNumberTry({ db, seal }, id, number, nowMs()));
   if (one === undefined)
     throw new RpcError("conflict", `the code of ${number} has ended, or none was sent: ask for another one by resend`);
   if (isEqual(code.replace(/\s/g, ""), one.code)) return;
   const at = new Date(nowMs()).toISOString();
   const who = { at, team_id: grant.team, actor: grant.actor, address };
-  await records.db.transaction().execute((db) => {
+  await transact(records.db, (db) => {
     return noteWrongCode(db, { ...who, operation, project_id: projectId, target_id: id });
   });
   if (one.left <= 0)

@@ -48,6 +48,7 @@ export const notifications: Handlers<
 
   async add_notification(service, { notification }, call) {
     let codes: readonly NumberCode[] = [];
+    const makeCodes = codesFor(service, call);
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       check(notification);
       refuseUnreachable(service, notification);
@@ -58,7 +59,7 @@ export const notifications: Handlers<
       await refuseMore(db, call.grant.team, "notifications", service.teamLimits);
       const { seal } = service.records;
       const id = await addNotification({ db, seal }, call.grant.team, notification, now);
-      codes = await codesFor(service, db, call, { id, numbers: numbersOf(notification) });
+      codes = await makeCodes(db, { id, numbers: numbersOf(notification) });
       return { projectId: notification.project_id, targetId: id, detail: notification.name };
     });
     await sendCodes(service, id, codes);
@@ -68,6 +69,7 @@ export const notifications: Handlers<
   async update_notification(service, { notification: change }, call) {
     const { seal } = service.records;
     let codes: readonly NumberCode[] = [];
+    const makeCodes = codesFor(service, call);
     await changeRecords(service, call, async (db, now) => {
       const project = projectOf(call, change.project_id);
       const before = await getNotification({ db, seal }, project, change.id);
@@ -80,7 +82,7 @@ export const notifications: Handlers<
       await updateNotification({ db, seal }, change.id, notification, now);
       const old = new Set(numbersOf(before));
       const numbers = numbersOf(notification).filter((number) => !old.has(number));
-      codes = await codesFor(service, db, call, { id: change.id, numbers });
+      codes = await makeCodes(db, { id: change.id, numbers });
       await makeDue(db, change.id, now);
       return { projectId: change.project_id, targetId: change.id, detail: notification.name };
     });
@@ -133,8 +135,9 @@ export const notifications: Handlers<
     if (resend) {
       if (isConfirmed) throw new RpcError("conflict", `${sms_number} is confirmed already`);
       let codes: readonly NumberCode[] = [];
+      const makeCodes = codesFor(service, call);
       await changeRecords(service, call, async (db) => {
-        codes = await codesFor(service, db, call, { id: notification_id, numbers: [sms_number] });
+        codes = await makeCodes(db, { id: notification_id, numbers: [sms_number] });
         return changed;
       });
       const [failure] = await sendCodes(service, notification_id, codes);

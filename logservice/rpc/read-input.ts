@@ -19,7 +19,22 @@ export function readInput<Name extends keyof Operations>(name: Name, body: unkno
   if (!isObject(body)) throw new RpcError("bad_request", "the body must be a JSON object");
   const input = filled(rpcSchema.operations[name]!.input, body);
   check(name, input, "");
+  // Only events hold it, so what asks for them may name it.
+  const { scope } = rpcSchema.operations[name]!;
+  if (scope === "events:read" || scope === "events:write") refuseNul(input.project_id, "project_id");
+  else refuseNul(input, "");
   return input as Operations[Name]["input"];
+}
+
+/** Throws `invalid` for a text with the character that PostgreSQL has in no text: the same is refused whatever holds the records. */
+function refuseNul(value: unknown, path: string): void {
+  if (typeof value === "string") {
+    if (value.includes("\0")) throw new RpcError("invalid", `${path}: must not have the character U+0000`);
+  } else if (Array.isArray(value)) {
+    for (const [at, one] of value.entries()) refuseNul(one, `${path}[${at}]`);
+  } else if (isObject(value)) {
+    for (const [key, one] of Object.entries(value)) refuseNul(one, path === "" ? key : `${path}.${key}`);
+  }
 }
 
 interface RecordInputs {

@@ -105,12 +105,12 @@ async function sendPage(request: PageRequest): Promise<void> {
   try {
     const team = "team" in page ? page.team : undefined;
     const db = service.records.db;
-    const grant = hash && (await sessionGrantOf(db, hash, { team, nowMs: service.nowMs() }));
+    const lookUp = () => sessionGrantOf(db, hash!, { team, nowMs: service.nowMs() });
+    const grant = exchange && (await service.exchanges.grant(exchange, lookUp));
     if (!grant) {
       const next = browser.request.url ?? "/";
       return browser.redirect(next === "/" ? "/sign-in" : `/sign-in?next=${encodeURIComponent(next)}`);
     }
-    exchange!.grant = grant;
     browser.beginPage(documentHead(files));
     if (browser.isHead) return browser.endPage("");
     const call = { grant, signal, batchKey: undefined, address: browser.address, device: browser.device };

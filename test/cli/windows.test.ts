@@ -25,6 +25,7 @@ const REFUSED = [
   "service check",
   "service backup",
   "service restore",
+  "service migrate",
   "service owner",
   "service sign-in",
   "team",

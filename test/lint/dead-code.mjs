@@ -35,6 +35,7 @@ const STARTED = {
   "@microsoft/jest-sarif": "its schema is read as a file",
   "@types/http-proxy": "types",
   "@types/node": "types",
+  "@types/pg": "types",
   "@types/polka": "types",
   "@types/vscode": "types of `vscode`, which the editor provides",
   typescript: "a command",

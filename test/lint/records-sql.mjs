@@ -1,5 +1,6 @@
 // The records are asked through Kysely's query builder alone, so that another database than SQLite can hold them: text of
-// SQL, which one database alone understands, is refused outside of the driver of SQLite. `npm run lint` runs it.
+// SQL, which one database alone understands, is refused outside of the driver of SQLite, and so are transactions that are not
+// run again when another one got in the way. `npm run lint` runs it.
 import { readdirSync, readFileSync } from "node:fs";
 import { dirname, join, relative, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
@@ -11,6 +12,8 @@ const root = resolve(dirname(fileURLToPath(import.meta.url)), "../..");
  * which Kysely built.
  */
 const ALLOWED = ["sqlite.ts", "check.ts", "copy.ts", "compiled.ts"].map((name) => `logservice/records/${name}`);
+/** The files that may begin transactions: the one for all others, and that of changes of tables. */
+const OF_TRANSACTIONS = ["transact.ts", "at-once.ts"].map((name) => `logservice/records/${name}`);
 /** The events are in DuckDB, which has another store. */
 const OTHER_STORE = "logservice/events/";
 
@@ -23,10 +26,13 @@ const FORBIDDEN = [
   { pattern: /\bmodify(?:Front|End)\(/, what: "text added to a query" },
 ];
 
+const TRANSACTION = { pattern: /\.transaction\(\)/, what: "a transaction beside transact of records/transact.ts" };
+
 /** Returns the forbidden places in the source of a file: the line from 1, and the kind of place. */
 export function sqlIn(path, source) {
   if (ALLOWED.includes(path) || path.startsWith(OTHER_STORE)) return [];
-  const places = FORBIDDEN.flatMap(({ pattern, what }) => {
+  const forbidden = OF_TRANSACTIONS.includes(path) ? FORBIDDEN : [...FORBIDDEN, TRANSACTION];
+  const places = forbidden.flatMap(({ pattern, what }) => {
     const match = pattern.exec(source);
     return match === null ? [] : [{ line: source.slice(0, match.index).split("\n").length, what }];
   });
@@ -40,7 +46,7 @@ if (process.argv[1] === fileURLToPath(import.meta.url)) {
   for (const entry of sources) {
     const path = relative(root, join(entry.parentPath, entry.name));
     for (const { line, what } of sqlIn(path, readFileSync(join(root, path), "utf8"))) {
-      console.log(`${path}:${line}: ${what}; use Kysely's query builder`);
+      console.log(`${path}:${line}: ${what}; use Kysely's query builder, and transact`);
       count++;
     }
   }

@@ -99,6 +99,42 @@ t.test("the first team has the name that was given, typed, or that of nobody", a
   t.notOk(existsSync(join(folder, "wrong")), "and nothing is made");
 });
 
+t.test("flags of records in PostgreSQL that cannot be meant", async (t) => {
+  const folder = folderOf(t);
+  await writeFile(join(folder, "empty"), "\n");
+  const ofAddress = (words: string, flag = "--records") => `error: ${flag}: ${words}\n`;
+  const needed = "add --records postgres://user@host/database";
+  const address = "postgres://tool@127.0.0.1/logs";
+  const rows: readonly (readonly [flags: readonly string[], stderr: string, env?: Record<string, string>])[] = [
+    [["--records", "logs"], ofAddress('"logs" is no address such as postgres://user@host/database')],
+    [
+      ["--records", "postgres://tool:secret@127.0.0.1/logs"],
+      ofAddress(
+        "the address has a password, which others can see: give it by --records-password FILE, or in TOOL_RECORDS_PASSWORD",
+      ),
+    ],
+    [[], ofAddress('"x" is no address such as postgres://user@host/database', "TOOL_RECORDS"), { TOOL_RECORDS: "x" }],
+    [["--key-file", "k"], `error: --key-file is for records in PostgreSQL, whose address is missing\n  ${needed}\n`],
+    [
+      ["--records-password", "p"],
+      `error: --records-password is for records in PostgreSQL, whose address is missing\n  ${needed}\n`,
+    ],
+    [
+      ["--records", address, "--records-password", "p"],
+      "error: --records-password: p cannot be read (ENOENT)\n  name a file that has the password\n",
+    ],
+    [
+      ["--records", address, "--records-password", "empty"],
+      "error: --records-password: empty is empty\n  name a file that has the password\n",
+    ],
+  ];
+  for (const [flags, stderr, env = {}] of rows) {
+    const ran = await tool(["service", "token", "ls", "--data", "data", ...flags], { cwd: folder, env });
+    t.same([ran.code, ran.stdout, ran.stderr], [2, "", stderr], flags.join(" "));
+  }
+  t.notOk(existsSync(join(folder, "data")), "nothing is made");
+});
+
 t.test("a second signal ends the service at once, though a request is under way", async (t) => {
   const folder = folderOf(t);
   const token = await initIn(folder);

@@ -30,6 +30,13 @@ const PAUSED = [
   ...["logs-pipes", "http", "lambda-lifecycle"],
 ];
 
+/** The suites of the service that have their records on PostgreSQL, too (test/support/records.ts). */
+const POSTGRES = [
+  ...["managed-records", "service-records", "service-matrix", "service-contract", "service-app-tokens"],
+  ...["service-members", "service-teams", "service-sign-in", "service-billing"],
+  ...["alerts", "alerts-late", "notify-queue", "alerting"],
+];
+
 const root = resolve(fileURLToPath(import.meta.url), "../../..");
 const beginMs = performance.now();
 const { values } = argumentsOf(
@@ -59,6 +66,7 @@ const runs = [
   ...testsIn(root, "test/slow").map((test) => ({ test, ...(/npm-start/.test(test) && { lock: "npm start" }) })),
   ...["clients", "peers"].flatMap((lock) => testsIn(root, `test/${lock}`).map((test) => ({ test, lock }))),
   ...PAUSED.map((name) => ({ test: named(name), kind: "paused" })),
+  ...POSTGRES.map((name) => ({ test: named(name), kind: "postgres", env: { TOOL_TEST_RECORDS: "postgres" } })),
   ...layerRuns(),
   ...node24Runs(),
   ...ofPackage,

@@ -19,6 +19,7 @@ const OTHERWISE: readonly (readonly [example: RegExp, code: number, said: RegExp
   [/^tool stack delete$/, 2, /--yes/],
   [/^tool domains buy$/, 2, /terminal|--|answer/],
   [/^tool service token rm tok_4h7/, 1, /no such token/],
+  [/--records postgres:/, 1, /the database logs at localhost:5432/],
   [/^tool team login .*--url/, 1, /does not answer/],
   [/^tool team login .*--team/, 2, /--url/],
   [/^tool upgrade/, 1, /runs from its sources/],

@@ -13,15 +13,17 @@ import type { Limits } from "../../logservice/limits.ts";
 import { PAGERDUTY_URL } from "../../logservice/notify/settings.ts";
 import { readSmsSettings } from "../../logservice/notify/sms-settings.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
-import { openRecords, type Records } from "../../logservice/records/open.ts";
+import type { Records } from "../../logservice/records/open.ts";
 import { ensureUser } from "../../logservice/records/people.ts";
 import type { Role } from "../../logservice/records/tables.ts";
 import { addTeam, setRole, teamNamed } from "../../logservice/records/teams.ts";
+import { transact } from "../../logservice/records/transact.ts";
 import { type RunningService, type StartOptions, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { clockAt } from "./clock-at.ts";
 import { openOracle } from "./events/oracle.ts";
+import { openTestRecords } from "./records.ts";
 
 /** Expected, so that it is not among what was logged. */
 const NO_MAIL = new Error("no mail server");
@@ -98,7 +100,7 @@ export async function startTestService(
   const directory = options.directory ?? mkdtempSync(join(tmpdir(), "tool-service-"));
   const { clock = clockAt(options.nowMs ?? systemClock.nowMs), limits = {}, around = (events) => events } = options;
   const { nowMs } = clock;
-  const records = await openRecords(directory);
+  const records = await openTestRecords(directory);
   const isReal = options.engine === "duckdb";
   const events = around(
     isReal ? await openEventsStore({ directory: join(directory, "events"), nowMs }) : openOracle(nowMs),
@@ -135,7 +137,7 @@ export async function startTestService(
   const token = async (scopes: readonly Scope[]) =>
     (await addToken(records.db, { team: FIRST_TEAM, scopes }, new Date(nowMs()).toISOString())).secret;
   const person = (email: string, role: Role, team = FIRST_TEAM) =>
-    records.db.transaction().execute(async (db) => {
+    transact(records.db, async (db) => {
       const now = new Date(nowMs()).toISOString();
       if ((await teamNamed(db, team)) === undefined) await addTeam(db, { id: team, name: team }, now);
       const user = await ensureUser(db, { email, emailKey: email.toLowerCase() }, now);

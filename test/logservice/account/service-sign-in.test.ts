@@ -350,8 +350,8 @@ t.test("known, invited and unknown addresses get the same answer from the same s
       json: { ...json, secret: json.secret.length, code: json.code.length, expires_at: "" },
       page: [page.status, titleOf(page), page.text.length - email.length, Object.keys(page.headers).sort()],
       cookies: window.setCookies.map((line) => line.replace(/=[^;]*/, "")),
-      // How many requests the queue has taken together depends on time.
-      statements: [...new Set(statements)].sort(),
+      // How many requests the queue has taken together depends on time, and so does the look at what other processes accepted.
+      statements: [...new Set(statements.filter((sql) => !sql.includes('"accepted_losses"')))].sort(),
     });
   }
   t.same(shapes[1], shapes[0], "invited");

@@ -2,6 +2,7 @@
 import { rmSync } from "node:fs";
 import { join } from "node:path";
 import t from "tap";
+import { requiresFile } from "../../support/records.ts";
 import { startTestService } from "../../support/service.ts";
 
 t.test("what an app manages", async (t) => {
@@ -63,7 +64,10 @@ t.test("what an app manages", async (t) => {
   }
 });
 
-t.test("a secret whose key was lost is not the one that an app gave: its next apply gives it again", async (t) => {
+// With records that processes share a lost key is not replaced by a new one, which the others would not have.
+const ofFile = { skip: requiresFile() };
+
+t.test("a secret whose key was lost is not that of the app: its next apply gives it again", ofFile, async (t) => {
   const before = await startTestService(t);
   const project_id = (await before.call("add_project", { project: { name: "p" } })).json.id;
   const own = { project_id, managed_by: "shop" };

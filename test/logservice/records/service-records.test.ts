@@ -38,6 +38,7 @@ import { lockDirectory } from "../../../logservice/events/lock.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import { unreadableFile } from "../../../logservice/records/check.ts";
 import { instanceId, makeInstanceId } from "../../../logservice/records/instance.ts";
+import { readOrMakeKey } from "../../../logservice/records/key-file.ts";
 import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
@@ -47,6 +48,7 @@ import { openSeal } from "../../../logservice/records/seal.ts";
 import { openSqlite } from "../../../logservice/records/sqlite.ts";
 import type { MembershipRow, Role, TokenRow } from "../../../logservice/records/tables.ts";
 import { firstOwnerOf, listMembers, setRole } from "../../../logservice/records/teams.ts";
+import { once as onceInTransaction, transact } from "../../../logservice/records/transact.ts";
 import { readNewEvent } from "../../../logservice/rpc/read-events.ts";
 import { openApi } from "../../../schema/openapi.ts";
 import { projectIdOf } from "../../../schema/project-id.ts";
@@ -54,6 +56,7 @@ import type { Operations, Scope } from "../../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../../schema/rpc-schema.generated.ts";
 import { clockAt } from "../../support/clock-at.ts";
 import { HANG_MS } from "../../support/hang.ts";
+import { requiresFile, rowsAtRest } from "../../support/records.ts";
 import { requires } from "../../support/require.ts";
 import { SCOPES, startTestService } from "../../support/service.ts";
 import { until } from "../../support/until.ts";
@@ -92,7 +95,9 @@ t.test("records on a full disk open without the memory that processes share, for
   }
 });
 
-t.test("records that were exchanged or removed under the running service take no changes", async (t) => {
+const ofFile = { skip: requiresFile() };
+
+t.test("records that were exchanged or removed under the running service take no changes", ofFile, async (t) => {
   const directory = mkdtempSync(join(tmpdir(), "tool-replaced-"));
   t.teardown(() => rmSync(directory, { recursive: true, force: true, maxRetries: 5 }));
   let now = Date.parse("2026-11-22T12:00:00Z");
@@ -580,9 +585,17 @@ t.test("at rest: hashes of tokens, sealed secrets, files for their owner", async
   t.notOk(answer.text.includes("SECRET"), "masked in answers");
   const files = readdirSync(service.directory).map((name) => join(service.directory, name));
   const bytes = Buffer.concat(files.map((file) => readFileSync(file))).toString("latin1");
-  for (const text of ["SECRET", service.owner]) t.notOk(bytes.includes(text), text);
-  t.ok(bytes.includes(tokenHash(service.owner)));
+  const stored = bytes + (await rowsAtRest(service.records));
+  for (const text of ["SECRET", service.owner]) t.notOk(stored.includes(text), text);
+  t.ok(stored.includes(tokenHash(service.owner)));
   t.equal(statSync(join(service.directory, "secrets.key")).mode & 0o777, 0o600);
+});
+
+t.test("all that make the key at the same time have the one of the file", async (t) => {
+  const path = join(t.testdir(), "secrets.key");
+  const keys = await Promise.all(Array.from({ length: 20 }, () => readOrMakeKey(path)));
+  t.same(new Set(keys.map((key) => key.toString("hex"))), new Set([readFileSync(path).toString("hex")]));
+  t.same(readdirSync(join(path, "..")), ["secrets.key"]);
 });
 
 t.test("a key that is no file is refused instead of waited for", { skip: requires("mkfifo") }, async (t) => {
@@ -894,6 +907,80 @@ t.test("two processes that read and then write at once wait for each other", asy
   t.same(first.prepare("select value from counter").all([]), [{ value: 450 }], "nothing is lost");
   await Promise.all(workers.map((worker) => worker.terminate()));
   first.close();
+});
+
+t.test(
+  "a transaction that another one got in the way of is run again, and nothing is left of its first tries",
+  async (t) => {
+    const directory = mkdtempSync(join(tmpdir(), "records-conflict-"));
+    const { db, close } = await openRecords(directory);
+    t.teardown(async () => {
+      await close();
+      rmSync(directory, { recursive: true, force: true });
+    });
+    const failing = (code: string, until: number, name = code) => {
+      let tries = 0;
+      let effects = 0;
+      const tell = onceInTransaction((count: number) => (effects += count));
+      const work = async (db: Records["db"]) => {
+        tries++;
+        tell(1);
+        await db
+          .insertInto("instance")
+          .values({ key: `${name} ${tries}`, value: "" })
+          .execute();
+        if (tries < until) throw Object.assign(new Error(`failed with ${code}`), { code });
+        return tries;
+      };
+      return { run: () => transact(db, work), facts: () => [tries, effects] };
+    };
+    for (const code of ["40001", "40P01"]) {
+      const { run, facts } = failing(code, 3);
+      t.equal(await run(), 3, code);
+      t.same(facts(), [3, 1], "an effect is had once");
+    }
+    const keys = await db.selectFrom("instance").select("key").orderBy("key").execute();
+    t.same(
+      keys.map(({ key }) => key),
+      ["40001 3", "40P01 3"],
+    );
+    const other = failing("23505", 2);
+    await t.rejects(other.run(), { message: "failed with 23505" });
+    t.same(other.facts(), [1, 1], "what fails by itself is not tried again");
+    const endless = failing("40001", Number.POSITIVE_INFINITY, "endless");
+    await t.rejects(endless.run(), { message: "failed with 40001" });
+    t.same(endless.facts(), [30, 1]);
+    t.equal(await failing("later", 1).run(), 1, "others have their turn after it");
+  },
+);
+
+t.test("the records take no text with the character that PostgreSQL has in none", async (t) => {
+  const service = await startTestService(t);
+  const said = (path: string) => [400, `${path}: must not have the character U+0000`];
+  const { json } = await service.call("add_project", { project: { name: "shop" } });
+  const { id: project_id } = json;
+  const rows: readonly (readonly [operation: string, body: object, path: string])[] = [
+    ["add_project", { project: { name: "a\0b" } }, "project.name"],
+    ["add_search", { search: { project_id, name: "s", query: '"a\0"' } }, "search.query"],
+    [
+      "add_notification",
+      { notification: { project_id, type: "email", name: "ops", email_addresses: ["a@b.c", "a@\0b.c"] } },
+      "notification.email_addresses[1]",
+    ],
+    ["get_alerts", { project_id: "\0" }, "project_id"],
+    ["get_project_stats", { project_id: "\0" }, "project_id"],
+  ];
+  for (const [operation, body, path] of rows) {
+    const { status, json } = await service.call(operation, body);
+    t.same([status, json.message], said(path), operation);
+  }
+  const event = { timestamp: new Date().toISOString(), level: "info", message: "a\0b", fields: { c: "\0" } };
+  t.equal((await service.call("add_events", { project_id, events: [event] })).status, 204, "events have it");
+  const counted = await service.call("get_count", {
+    ...{ project_id, query: 'message = "a\\u0000b"' },
+    ...{ start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" },
+  });
+  t.equal(counted.json.count, 1, "and are searched by it");
 });
 
 t.test("the reader of events and the schema say the same", (t) => {

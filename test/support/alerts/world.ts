@@ -12,12 +12,14 @@ import type { EventsStore } from "../../../logservice/events/store.ts";
 import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import type { AlertMessage } from "../../../logservice/records/alert-message.ts";
 import { addNotification } from "../../../logservice/records/notifications.ts";
-import { openRecords, type Records } from "../../../logservice/records/open.ts";
+import type { Records } from "../../../logservice/records/open.ts";
 import { addProject } from "../../../logservice/records/projects.ts";
 import { addTeam } from "../../../logservice/records/teams.ts";
+import { transact } from "../../../logservice/records/transact.ts";
 import type { Alert, AlertInput, NotificationInput } from "../../../schema/rpc.generated.ts";
 import { clockAt } from "../clock-at.ts";
 import { openOracle } from "../events/oracle.ts";
+import { openTestRecords } from "../records.ts";
 
 export const MINUTE_MS = 60_000;
 /** The latest that a slot is evaluated after its end: events that come late, and the jitter of its alert. */
@@ -91,7 +93,7 @@ export async function openWorld(
 ): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "tool-alerts-"));
   const clock = { nowMs: BEGIN_MS };
-  const records = await openRecords(directory);
+  const records = await openTestRecords(directory);
   const nowMs = () => clock.nowMs;
   const store =
     engine === "duckdb" ? await openEventsStore({ directory: join(directory, "events"), nowMs }) : openOracle(nowMs);
@@ -113,7 +115,7 @@ export async function openWorld(
   const failed = (message: string, error: unknown) => failures.push(`${message}: ${(error as Error).stack}`);
   const arrivals = new EventArrivals({ records, clock: clockAt(nowMs), failed });
   let entries = 0;
-  const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => records.db.transaction().execute(run);
+  const inTransaction = <T>(run: (db: Records["db"]) => Promise<T>) => transact(records.db, run);
   const deliveries = async (): Promise<ToldRow[]> => {
     const rows = await records.db.selectFrom("deliveries").selectAll().orderBy("sequence").execute();
     return rows.map((row) => ({ ...row, message: JSON.parse(row.message) as AlertMessage }));

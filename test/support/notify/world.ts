@@ -7,10 +7,11 @@ import { FIRST_TEAM } from "../../../logservice/records/accounts-migration.ts";
 import type { AlertMessage } from "../../../logservice/records/alert-message.ts";
 import { addDelivery } from "../../../logservice/records/deliveries.ts";
 import { addNotification, getNotification } from "../../../logservice/records/notifications.ts";
-import { openRecords, type Records } from "../../../logservice/records/open.ts";
+import type { Records } from "../../../logservice/records/open.ts";
 import { addProject } from "../../../logservice/records/projects.ts";
 import type { DeliveryKind, DeliveryRow } from "../../../logservice/records/tables.ts";
 import type { Notification, NotificationInput } from "../../../schema/rpc.generated.ts";
+import { openTestRecords } from "../records.ts";
 import { alertMessage, type MessageChange } from "./message.ts";
 
 interface Test {
@@ -43,7 +44,7 @@ export type TellChange = MessageChange & { readonly alertId?: string; readonly a
 export async function openWorld(t: Test): Promise<World> {
   const directory = mkdtempSync(join(tmpdir(), "tool-notify-"));
   t.teardown(() => rmSync(directory, { recursive: true, force: true }));
-  const records = await openRecords(directory);
+  const records = await openTestRecords(directory);
   t.teardown(() => records.close());
   const now = new Date().toISOString();
   await addProject(records.db, FIRST_TEAM, { id: PROJECT.id, name: "Shop" }, now);

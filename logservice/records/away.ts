@@ -1,0 +1,23 @@
+/** The database of the records cannot be reached, or broke off. It may be failing over. */
+export class RecordsAway extends Error {
+  override readonly name = "RecordsAway";
+  /** Whether the transaction is certain to have been taken back: then it may be run again. */
+  readonly isTakenBack: boolean;
+
+  constructor(message: string, options: ErrorOptions & { readonly isTakenBack?: boolean } = {}) {
+    super(message, options);
+    this.isTakenBack = options.isTakenBack ?? false;
+  }
+}
+
+/**
+ * Whether a change of the records failed for want of the disk or the database: no reason to refuse a request that reads, and
+ * reported by what else fails.
+ */
+export function isOfStorage(error: unknown): boolean {
+  if (error instanceof RecordsAway) return true;
+  // The second ones are PostgreSQL's: without room, taking back too often, not waiting any longer.
+  return /^(SQLITE_(FULL|BUSY|IOERR).*|53100|40001|40P01|57014)$/.test(
+    String((error as { code?: unknown } | undefined)?.code),
+  );
+}

@@ -1,0 +1,267 @@
+// A pool of connections for Kysely's dialect. A connection that breaks off is replaced, and nobody sees it unless it takes long.
+import type { PostgresPool, PostgresPoolClient } from "kysely";
+import type { Pool, PoolClient, PoolConfig } from "pg";
+import type { Clock } from "../../../grammar/units/clock.ts";
+import { RpcError } from "../../error.ts";
+import { RecordsAway } from "../away.ts";
+
+/** The most connections of a process: what waits for one waits in the process, not at the database. */
+const MOST_CONNECTIONS = 10;
+/** How long a request waits for a database that is away, as during a fail-over. */
+const AWAY_MS = 5_000;
+/** The pauses between attempts to reach it: each is twice as long as the one before, up to the longest. */
+const FIRST_PAUSE_MS = 50;
+const LONGEST_PAUSE_MS = 1_000;
+/** The time that a connection has beyond that of its statement before it is taken for broken. */
+const NETWORK_MS = 2_000;
+/** How often a statement outside of a transaction is tried that others got in the way of. */
+const MOST_TRIES = 30;
+
+/** How long the server and the network may take, in milliseconds; 0 for as long as they like. */
+export interface PoolBounds {
+  readonly statementMs: number;
+  /** Between two statements of a transaction: a process that hangs there holds up others no longer. */
+  readonly idleTransactionMs: number;
+  readonly connectMs: number;
+}
+
+/** Statements of the records take milliseconds. */
+const BOUNDS: PoolBounds = { statementMs: 10_000, idleTransactionMs: 30_000, connectMs: 30_000 };
+
+export interface PostgresPoolOptions
+  extends Pick<PoolConfig, "host" | "port" | "database" | "user" | "password" | "ssl"> {
+  readonly clock: Clock;
+  /** Those above unless told otherwise. */
+  readonly bounds?: PoolBounds;
+  /** Without a bound of time, as changes of tables may take long. */
+  readonly isForMigrations?: boolean;
+}
+
+/** Opens a pool. Nothing is connected before it is used. */
+export async function openPool(options: PostgresPoolOptions): Promise<PostgresPool> {
+  const { clock, isForMigrations = false, bounds = BOUNDS, ...place } = options;
+  const { Pool, types } = await import("pg");
+  const { statementMs, idleTransactionMs, connectMs } = bounds;
+  const pool = new Pool({
+    ...place,
+    max: isForMigrations ? 1 : MOST_CONNECTIONS,
+    ...(!isForMigrations && {
+      statement_timeout: statementMs,
+      query_timeout: statementMs === 0 ? 0 : statementMs + NETWORK_MS,
+      idle_in_transaction_session_timeout: idleTransactionMs,
+    }),
+    application_name: "tool service",
+    keepAlive: true,
+    connectionTimeoutMillis: connectMs,
+    // Single statements, too: transactions are serializable only among others that are.
+    options: "-c default_transaction_isolation=serializable",
+    types: {
+      // int8, and numeric, which sums of it are: none of the records' numbers is beyond what a number holds exactly.
+      getTypeParser: ((oid: number, format: "text") =>
+        oid === types.builtins.INT8 || oid === types.builtins.NUMERIC
+          ? Number
+          : types.getTypeParser(oid, format)) as typeof types.getTypeParser,
+    },
+  });
+  // An idle connection that breaks off leaves the pool by itself.
+  pool.on("error", () => {});
+  return {
+    connect: async () => new Connection(pool, clock, await connected(pool, clock)),
+    end: () => pool.end(),
+  };
+}
+
+/** Takes a connection to a server that can write. Waits for one, then throws RecordsAway. */
+async function connected(pool: Pool, clock: Clock): Promise<PoolClient> {
+  const untilMs = clock.monotonicMs() + AWAY_MS;
+  let reason: unknown;
+  for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(pauseMs * 2, LONGEST_PAUSE_MS)) {
+    try {
+      const client = await borrowed(pool, clock, untilMs);
+      const refusal = await refusalOf(client);
+      if (refusal === undefined) return client;
+      client.release(true);
+      throw refusal;
+    } catch (error) {
+      if (!(error instanceof Late || isAway(error))) throw error;
+      // An attempt before the last one may know more.
+      reason = error instanceof Late ? (reason ?? error) : error;
+      if (error instanceof Late || clock.monotonicMs() + pauseMs >= untilMs)
+        throw new RecordsAway("the database of the records cannot be reached", { cause: reason });
+    }
+    await clock.sleep(pauseMs);
+  }
+}
+
+/** Takes a connection, until a time of the clock. One that comes later goes back. */
+function borrowed(pool: Pool, clock: Clock, untilMs: number): Promise<PoolClient> {
+  return new Promise((resolve, reject) => {
+    let isLate = false;
+    const timer = clock.after(untilMs - clock.monotonicMs(), () => {
+      isLate = true;
+      reject(new Late("no connection came in time"));
+    });
+    pool.connect().then(
+      (client) => {
+        timer.stop();
+        if (isLate) client.release();
+        else resolve(client);
+      },
+      (error) => {
+        timer.stop();
+        reject(error);
+      },
+    );
+  });
+}
+
+class Late extends Error {}
+
+const checked = new WeakSet<PoolClient>();
+
+/** Why a new connection cannot be used; undefined if it can. After a fail-over a name may still lead to the server of before. */
+async function refusalOf(client: PoolClient): Promise<Error | undefined> {
+  if (checked.has(client)) return undefined;
+  const failed = (error: Error) => error;
+  client.on("error", failed);
+  try {
+    const { rows } = await client.query(
+      "select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as is_read_only",
+    );
+    const [{ encoding, is_read_only }] = rows as [{ readonly encoding: string; readonly is_read_only: string }];
+    if (encoding !== "UTF8") return new Error(`the encoding of the database is ${encoding}: make one with UTF8`);
+    if (is_read_only === "on") return readOnly("the server takes no changes");
+    checked.add(client);
+    return undefined;
+  } catch (error) {
+    // A standby refuses whatever is serializable as not supported.
+    if ((error as { code?: unknown }).code === "0A000")
+      return readOnly("the server is a standby, which takes no changes");
+    return error as Error;
+  } finally {
+    client.off("error", failed);
+  }
+}
+
+/** The code of a change on a server that takes none. */
+const READ_ONLY = "25006";
+
+const readOnly = (message: string) => Object.assign(new Error(message), { code: READ_ONLY });
+
+/** A connection as it is borrowed, which knows whether it is in a transaction. */
+class Connection implements PostgresPoolClient {
+  readonly #pool: Pool;
+  readonly #clock: Clock;
+  #client: PoolClient;
+  #isBroken = false;
+  #isInTransaction = false;
+  readonly #broke = () => {
+    this.#isBroken = true;
+  };
+
+  constructor(pool: Pool, clock: Clock, client: PoolClient) {
+    this.#pool = pool;
+    this.#clock = clock;
+    this.#client = client;
+    client.on("error", this.#broke);
+  }
+
+  // Kysely asks with a text and parameters alone, but for its cursors, which we don't use.
+  query = (async (sql: string, parameters: readonly unknown[] = []) => {
+    refuseNul(parameters);
+    if (sql === "rollback") return this.#rollback();
+    if (this.#isInTransaction) return this.#inTransaction(sql, parameters);
+    if (/^(begin|start transaction)/.test(sql)) {
+      const result = await this.#alone(sql, parameters);
+      this.#isInTransaction = true;
+      return result;
+    }
+    return this.#alone(sql, parameters);
+  }) as PostgresPoolClient["query"];
+
+  release(): void {
+    this.#client.off("error", this.#broke);
+    this.#client.release(this.#isBroken);
+  }
+
+  /** A server takes a transaction back by itself when its connection is gone. */
+  async #rollback(): Promise<unknown> {
+    this.#isInTransaction = false;
+    if (this.#isBroken) return NOTHING;
+    return this.#client.query("rollback").catch(() => {
+      this.#isBroken = true;
+      return NOTHING;
+    });
+  }
+
+  async #inTransaction(sql: string, parameters: readonly unknown[]): Promise<unknown> {
+    try {
+      const result = await this.#client.query(sql, [...parameters]);
+      if (sql === "commit") this.#isInTransaction = false;
+      return result;
+    } catch (error) {
+      if (!isAway(error)) throw error;
+      this.#isBroken = true;
+      // The server may have committed before its answer was lost.
+      throw new RecordsAway(
+        sql === "commit"
+          ? "the database of the records broke off while it made a change: look whether it was made"
+          : "the database of the records broke off",
+        { cause: error, isTakenBack: sql !== "commit" },
+      );
+    }
+  }
+
+  /** A statement that is a transaction of its own. */
+  async #alone(sql: string, parameters: readonly unknown[]): Promise<unknown> {
+    for (let tries = 1; ; tries++) {
+      try {
+        return await this.#client.query(sql, [...parameters]);
+      } catch (error) {
+        const { code } = error as { code?: unknown };
+        const isConflict = code === "40001" || code === "40P01";
+        if (tries === MOST_TRIES || !(isConflict || isAway(error))) throw error;
+        if (isConflict) continue;
+        this.#isBroken = true;
+        // Only a change may have been made nevertheless.
+        if (code !== READ_ONLY && !/^(select|begin|start transaction)/.test(sql))
+          throw new RecordsAway(
+            "the database of the records broke off while it made a change: look whether it was made",
+            {
+              cause: error,
+            },
+          );
+        await this.#replace();
+      }
+    }
+  }
+
+  async #replace(): Promise<void> {
+    const client = await connected(this.#pool, this.#clock);
+    this.release();
+    this.#client = client;
+    this.#isBroken = false;
+    client.on("error", this.#broke);
+  }
+}
+
+const NOTHING = { command: "ROLLBACK", rowCount: 0, rows: [] };
+
+/** Texts from everywhere come here: one that PostgreSQL cannot have is refused before it is sent. */
+function refuseNul(parameters: readonly unknown[]): void {
+  if (parameters.some((one) => typeof one === "string" && one.includes("\0")))
+    throw new RpcError("invalid", "a text has the character U+0000, which the records cannot hold");
+}
+
+/**
+ * Whether an error says that the server is not there, is ending or starting, takes no changes or has no connection left
+ * (postgresql.org/docs/current/errcodes-appendix.html), or is one of the driver, whose errors have no codes.
+ */
+function isAway(error: unknown): boolean {
+  const { code, message } = error as { code?: unknown; message?: unknown };
+  if (typeof code === "string")
+    return /^(E[A-Z_]+|08\w{3}|57P0[1235]|53300|25006|25P03)$/.test(code) && code !== "EACCES";
+  return /^(Connection terminated|Client has encountered a connection error|timeout exceeded when trying to connect|timeout expired|Query read timeout|Client was closed)/.test(
+    String(message),
+  );
+}

@@ -1,0 +1,55 @@
+// The address of records on PostgreSQL, and its faults.
+import t from "tap";
+import { placeName, readPostgresAddress } from "../../../logservice/records/postgres/place.ts";
+
+const near = { ssl: false, port: 5432 };
+const far = { ssl: { rejectUnauthorized: true }, port: 5432 };
+
+const ADDRESSES: Readonly<Record<string, object>> = {
+  "postgres://tool@localhost/logs": { ...near, host: "localhost", database: "logs", user: "tool" },
+  "postgresql://tool@127.0.0.1:6432/logs": { ...near, host: "127.0.0.1", port: 6432, database: "logs", user: "tool" },
+  "postgres://tool@[::1]/logs": { ...near, host: "::1", database: "logs", user: "tool" },
+  "postgres://a%40b@db.example.com/my%20logs": { ...far, host: "db.example.com", database: "my logs", user: "a@b" },
+  "postgres://tool@db.example.com/logs?sslmode=require": {
+    ...{ host: "db.example.com", port: 5432, database: "logs", user: "tool", ssl: { rejectUnauthorized: false } },
+  },
+  "postgres://tool@db.example.com/logs?sslmode=disable": {
+    ...near,
+    ...{ host: "db.example.com", database: "logs", user: "tool" },
+  },
+  "postgres://tool@localhost/logs?host=/run/postgresql": {
+    ...near,
+    ...{ host: "/run/postgresql", database: "logs", user: "tool" },
+  },
+};
+
+for (const [text, value] of Object.entries(ADDRESSES))
+  t.same(readPostgresAddress(text, undefined), { ok: true, value }, text);
+
+const FAULTS: Readonly<Record<string, string | RegExp>> = {
+  logs: '"logs" is no address such as postgres://user@host/database',
+  "mysql://tool@localhost/logs": /is no address such as/,
+  "postgres://tool:secret@localhost/logs":
+    "the address has a password, which others can see: give it by --records-password FILE, or in TOOL_RECORDS_PASSWORD",
+  "postgres://localhost/logs":
+    '"postgres://localhost/logs" needs a user, a host and a database: postgres://user@host/database',
+  "postgres://tool@localhost": /needs a user, a host and a database/,
+  "postgres://tool@localhost/": /needs a user, a host and a database/,
+  "postgres://tool@localhost/logs?sslmode=prefer": "sslmode is one of disable, require, verify-full",
+  "postgres://tool@localhost/logs?sslmod=require":
+    'the address has a parameter "sslmod": there are sslmode, sslrootcert and host',
+  "postgres://tool@localhost/logs?sslrootcert=/nowhere/ca.pem": /^\/nowhere\/ca\.pem cannot be read/,
+};
+
+for (const [text, problem] of Object.entries(FAULTS)) {
+  const read = readPostgresAddress(text, undefined);
+  t.match(read, { ok: false, problem }, text);
+}
+
+t.test("a password is kept out of the name", (t) => {
+  const read = readPostgresAddress("postgres://tool@db.example.com/logs", "secret");
+  if (!read.ok) throw new Error(read.problem);
+  t.equal(read.value.password, "secret");
+  t.equal(placeName(read.value), "the database logs at db.example.com:5432");
+  t.end();
+});
