@@ -17,21 +17,20 @@ const RESOLVING = Symbol("resolving");
  * with `isLate`, which are read when a function of theirs is called for the first time, all and by all.
  * `isOwn` matches the paths that each bundle has for itself in spite of that. `imports` matches the specifiers to look at.
  */
-export async function buildWithShared(job) {
+export async function buildWithShared({ entryPoints, outdir, root, shared, isOwn, imports, options }) {
   /** The modules that are asked for from outside, by the shared file that holds them. */
-  const wanted = new Map(job.shared.map(({ name }) => [name, new Set()]));
-  const count = () => [...wanted.values()].reduce((sum, modules) => sum + modules.size, 0);
-  // A late file may ask for modules of files that were written before it: they are written again.
-  for (let before = -1; count() > before; ) {
-    before = count();
-    await buildOnce(job, wanted);
-  }
-}
-
-async function buildOnce({ entryPoints, outdir, root, shared, isOwn, imports, options }, wanted) {
-  const sharedAfter = (index) => requireShared({ root, wanted, shared, index, isOwn, imports });
+  const wanted = new Map(shared.map(({ name }) => [name, new Set()]));
+  const resolved = new Map();
+  const sharedAfter = (index) => requireShared({ root, wanted, shared, index, isOwn, imports, resolved });
   await build({ ...options, entryPoints, outdir, plugins: [sharedAfter(-1), ...options.plugins] });
-  for (const [index, { name }] of shared.entries()) {
+  /** How many modules each file was written with. */
+  const written = new Map();
+  for (;;) {
+    // A late file may ask for modules of files that were written before it: those are written again.
+    const index = shared.findIndex(({ name }) => written.get(name) !== wanted.get(name).size);
+    if (index === -1) return;
+    const { name } = shared[index];
+    written.set(name, wanted.get(name).size);
     const contents = [...wanted.get(name)]
       .sort()
       .flatMap((module, at) => [
@@ -49,13 +48,16 @@ async function buildOnce({ entryPoints, outdir, root, shared, isOwn, imports, op
 }
 
 /** Leaves a module to the shared file that holds it, if that is late or comes after `index`, the one that is bundled. */
-function requireShared({ root, wanted, shared, index, isOwn, imports }) {
+function requireShared({ root, wanted, shared, index, isOwn, imports, resolved }) {
   return {
     name: "require-shared",
     setup(pluginBuild) {
       pluginBuild.onResolve({ filter: imports }, async ({ path, pluginData, ...args }) => {
         if (pluginData === RESOLVING || args.kind === "entry-point") return undefined;
-        const resolution = await pluginBuild.resolve(path, { ...args, pluginData: RESOLVING });
+        // The same in each of the builds, for which it is a question to another process.
+        const key = JSON.stringify([path, args.importer, args.resolveDir, args.kind]);
+        if (!resolved.has(key)) resolved.set(key, await pluginBuild.resolve(path, { ...args, pluginData: RESOLVING }));
+        const resolution = resolved.get(key);
         if (resolution.errors.length > 0 || resolution.external || resolution.namespace !== "file") return undefined;
         const module = relative(root, resolution.path).split(sep).join("/");
         const at = isOwn.test(module) ? -1 : shared.findIndex(({ holds }) => holds.test(module));
@@ -81,15 +83,25 @@ function requireShared({ root, wanted, shared, index, isOwn, imports }) {
   };
 }
 
+/** Does work on a path once: each bundle that imports the module asks for the same, and so does each turn. */
+function oncePerPath(work) {
+  const done = new Map();
+  return (path, ...more) => {
+    const key = JSON.stringify([path, ...more]);
+    if (!done.has(key)) done.set(key, work(path, ...more));
+    return done.get(key);
+  };
+}
+
 /** The names that a module of ours exports; undefined for those of others, which may pass on all of another module. */
-async function exportsOf(path) {
+const exportsOf = oncePerPath(async (path) => {
   if (path.includes("node_modules")) return undefined;
   const { metafile } = await build({ entryPoints: [path], format: "esm", write: false, metafile: true, outdir: "/" });
   return Object.values(metafile.outputs)[0].exports;
-}
+});
 
 /** Exports as functions that read the file at their first call; plain values are written out. Nothing else can be late. */
-async function lateExports(path, exports) {
+const lateExports = oncePerPath(async (path, exports) => {
   const { outputFiles } = await build({
     entryPoints: [path],
     bundle: true,
@@ -109,4 +121,4 @@ async function lateExports(path, exports) {
     return isPlain ? `export const ${name} = ${JSON.stringify(value)};` : "";
   });
   return `let read;\nconst late = () => (read ??= ${exports});\n${lines.join("\n")}`;
-}
+});
