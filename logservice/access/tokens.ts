@@ -6,7 +6,7 @@ import { compiledQuery } from "../records/compiled.ts";
 import { personIn } from "../records/people.ts";
 import { RecordsReplaced } from "../records/replaced.ts";
 import { newId } from "../records/row.ts";
-import { isWholeToken, tokenSum } from "../records/row-sums.ts";
+import { changeToken, isWholeToken, tokenSum } from "../records/row-sums.ts";
 import type { AccessTokenKind, Tables, TokenRow } from "../records/tables.ts";
 import type { Grant } from "./grant.ts";
 import { ROLE_SCOPES } from "./roles.ts";
@@ -76,18 +76,14 @@ function hasEnded({ kind, expires_at, last_used_at, created_at }: TokenRow, nowM
 }
 
 async function noteUse(db: Db, row: TokenRow, nowMs: number): Promise<void> {
-  const { id, kind, last_used_at } = row;
+  const { kind, last_used_at } = row;
   const lastMs = last_used_at === null ? Number.NEGATIVE_INFINITY : Date.parse(last_used_at);
   const [now, last] = [nowMs, lastMs].map((ms) => Math.floor(ms / LAST_USED_STEP_MS));
   // An earlier time counts, too: otherwise one from a clock that was ahead would stay until that time. Not where it ends the
   // token: a clock may be back for a moment.
   if (now === last || (kind === "command" && now! < last!)) return;
   const usedAt = new Date(nowMs).toISOString();
-  const used = db
-    .updateTable("tokens")
-    .set({ last_used_at: usedAt, sum: tokenSum({ ...row, last_used_at: usedAt }) })
-    .where("id", "=", id);
-  await unlessBusy(used.execute());
+  await unlessBusy(changeToken(db, row, { last_used_at: usedAt }));
 }
 
 /** Waits for a write that may fail, as on a full disk or during a long backup: no reason to refuse a request that reads. */

@@ -1,6 +1,5 @@
 import type { Kysely, Migration } from "kysely";
-import { membershipSum, tokenSum } from "./row-sums.ts";
-import type { Tables } from "./tables.ts";
+import { membershipSum, type SummedTables, tokenSum } from "./row-sums.ts";
 
 /** Gives the rows of tokens and memberships a checksum. */
 export const ROW_SUMS: Migration = {
@@ -11,7 +10,7 @@ export const ROW_SUMS: Migration = {
       await db.schema.alterTable(table).addColumn("sum", "bigint").execute();
     }
     // SQLite does not run a migration in one transaction: those that an interrupted one left have none yet.
-    const records = db as Kysely<Pick<Tables, "tokens" | "memberships">>;
+    const records = db as Kysely<unknown> as Kysely<SummedTables>;
     for (const row of await records.selectFrom("tokens").selectAll().where("sum", "is", null).execute())
       await records
         .updateTable("tokens")

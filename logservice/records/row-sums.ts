@@ -18,6 +18,35 @@ export const membershipSum = (row: Omit<MembershipRow, "sum">): number =>
 
 const sumOf = (values: readonly (string | number | null)[]) => crc32(JSON.stringify(values));
 
+/** The tables as this file changes them, which writes each sum. */
+export interface SummedTables {
+  tokens: TokenRow;
+  memberships: MembershipRow;
+}
+
+/** The records with the two tables as they are: whoever changes a row without its sum damages it. */
+export const summed = (db: Kysely<Tables>) => db as unknown as Kysely<SummedTables>;
+
+/** Changes columns of a token's row, and its sum. */
+export async function changeToken(
+  db: Kysely<Tables>,
+  row: TokenRow,
+  change: Partial<Omit<TokenRow, "id" | "sum">>,
+): Promise<void> {
+  const values = { ...change, sum: tokenSum({ ...row, ...change }) };
+  await summed(db).updateTable("tokens").set(values).where("id", "=", row.id).execute();
+}
+
+/** Writes a membership's row in place of the one of that person in that team, and its sum. */
+export async function putMembership(db: Kysely<Tables>, row: Omit<MembershipRow, "sum">): Promise<void> {
+  const values = { ...row, sum: membershipSum(row) };
+  await summed(db)
+    .insertInto("memberships")
+    .values(values)
+    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet(values))
+    .execute();
+}
+
 /** Whether a token's row is as it was written. */
 export const isWholeToken = (row: TokenRow): boolean => row.sum === tokenSum(row);
 

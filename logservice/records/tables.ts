@@ -1,4 +1,4 @@
-import type { Generated } from "kysely";
+import type { ColumnType, Generated } from "kysely";
 import type { AuditEntry, Subscription } from "../../schema/rpc.generated.ts";
 
 /** The tables for Kysely. Booleans are 0 and 1, lists are JSON, times RFC 3339. */
@@ -7,7 +7,7 @@ export interface Tables {
   alerts: AlertRow;
   notifications: NotificationRow;
   searches: SearchRow;
-  tokens: TokenRow;
+  tokens: Summed<TokenRow>;
   audit: AuditRow;
   alert_states: AlertStateRow;
   episodes: EpisodeRow;
@@ -19,13 +19,16 @@ export interface Tables {
   users: UserRow;
   identities: IdentityRow;
   teams: TeamRow;
-  memberships: MembershipRow;
+  memberships: Summed<MembershipRow>;
   invites: InviteRow;
   sign_ins: SignInRow;
   sessions: SessionRow;
   subscriptions: SubscriptionRow;
   billing_events: BillingEventRow;
 }
+
+/** Rows with a sum of all their columns. Only row-sums.ts changes a column, and the sum with it. */
+type Summed<Row> = { [Column in keyof Row]: ColumnType<Row[Column], Row[Column], never> };
 
 interface Changed {
   created_at: string;

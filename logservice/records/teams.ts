@@ -2,7 +2,7 @@ import type { Kysely } from "kysely";
 import { RpcError } from "../error.ts";
 import { FIRST_TEAM } from "./accounts-migration.ts";
 import { changedAt } from "./row.ts";
-import { isWholeMembership, membershipSum } from "./row-sums.ts";
+import { isWholeMembership, putMembership } from "./row-sums.ts";
 import type { MembershipRow, Role, Tables, TeamRow } from "./tables.ts";
 import { endUnproven } from "./unproven.ts";
 
@@ -105,13 +105,7 @@ export async function setRole(
     .executeTakeFirst();
   // Nothing of a damaged row is believed.
   const since = existing !== undefined && isWholeMembership(existing) ? existing.created_at : now;
-  const row = { ...member, created_at: since };
-  const values = { ...row, sum: membershipSum(row) };
-  await db
-    .insertInto("memberships")
-    .values(values)
-    .onConflict((conflict) => conflict.columns(["team_id", "user_id"]).doUpdateSet(values))
-    .execute();
+  await putMembership(db, { ...member, created_at: since });
   await endUnproven(db, member.user_id, by);
 }
 

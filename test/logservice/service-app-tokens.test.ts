@@ -1,6 +1,6 @@
 // Tokens of deployed apps: they write to one project, and their events are of one stage.
 import t, { type Test } from "tap";
-import { damagedRows } from "../../logservice/records/row-sums.ts";
+import { damagedRows, summed } from "../../logservice/records/row-sums.ts";
 import { startTestService } from "../support/service.ts";
 
 const RANGE = { start: "2026-01-01T00:00:00Z", stop: "2026-12-31T00:00:00Z" };
@@ -113,7 +113,11 @@ t.test("how one is made", async (t) => {
 t.test("a damaged row of one gives no other project", async (t) => {
   const { service, add, ingest } = await withProjects(t);
   const token: string = (await add(APP)).json.id;
-  await service.records.db.updateTable("tokens").set({ project_id: "other" }).where("kind", "=", "app").execute();
+  await summed(service.records.db)
+    .updateTable("tokens")
+    .set({ project_id: "other" })
+    .where("kind", "=", "app")
+    .execute();
   const answer = await ingest(token, "other", { timestamp: AT, level: "info", message: "m" });
   t.same([answer.status, /is damaged: remove it/.test(answer.json.message)], [401, true]);
 });

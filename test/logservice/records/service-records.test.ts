@@ -43,7 +43,7 @@ import { getNotification } from "../../../logservice/records/notifications.ts";
 import { openRecords, type Records } from "../../../logservice/records/open.ts";
 import { ensureUser, isInTeam, personIn, teamsOf } from "../../../logservice/records/people.ts";
 import { newId } from "../../../logservice/records/row.ts";
-import { damagedRows } from "../../../logservice/records/row-sums.ts";
+import { damagedRows, summed } from "../../../logservice/records/row-sums.ts";
 import { openSeal } from "../../../logservice/records/seal.ts";
 import { openSqlite } from "../../../logservice/records/sqlite.ts";
 import type { MembershipRow, Role, TokenRow } from "../../../logservice/records/tables.ts";
@@ -496,7 +496,7 @@ t.test("a row of the records that was damaged is named, and nothing of it is bel
       const { secret, id } = await addToken(db, { team: FIRST_TEAM, scopes: ["projects:read"] }, now);
       t.equal((await service.call("get_projects", {}, secret)).status, 200);
       t.same(await check(), [], "none is damaged, also after a use");
-      await db.updateTable("tokens").set(change).where("id", "=", id).execute();
+      await summed(db).updateTable("tokens").set(change).where("id", "=", id).execute();
       const refused = await service.call("get_projects", {}, secret);
       t.same(
         [refused.status, refused.json.message],
@@ -536,7 +536,7 @@ t.test("a row of the records that was damaged is named, and nothing of it is bel
       const { id, email } = await add("ann", from);
       t.equal((await personIn(db, id, FIRST_TEAM))?.role, from);
       t.equal((await teamsOf(db, id)).length, 1);
-      await db.updateTable("memberships").set(change).where("user_id", "=", id).execute();
+      await summed(db).updateTable("memberships").set(change).where("user_id", "=", id).execute();
       t.equal((await personIn(db, id, FIRST_TEAM))?.role, undefined, name);
       t.same(await teamsOf(db, id), [], name);
       t.equal(await isInTeam(db, email), false, name);
