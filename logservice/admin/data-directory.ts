@@ -183,8 +183,7 @@ export async function withRecords<T>(
   try {
     return await use(records);
   } catch (error) {
-    if (error instanceof RecordsAway)
-      throw new OperatorError(error.message, { hint: "try again when it can be reached", cause: error });
+    if (error instanceof RecordsAway) throw new OperatorError(error.message, { hint: error.advice, cause: error });
     if (!isRecordsFull(error)) throw error;
     throw new OperatorError(`no space left on the disk of ${folder}: nothing was changed`, {
       hint: "make room there, then try again",

@@ -100,7 +100,7 @@ function asRpcError(thrown: unknown): RpcError {
     return new RpcError("unavailable", message, { cause: thrown, retryAfterMs: 30_000 });
   }
   if (thrown instanceof RecordsAway)
-    return new RpcError("unavailable", `${thrown.message}: try again`, { cause: thrown, retryAfterMs: 2_000 });
+    return new RpcError("unavailable", `${thrown.message}: ${thrown.advice}`, { cause: thrown, retryAfterMs: 2_000 });
   // The others are PostgreSQL's: a transaction that was taken back too often, and a statement that took too long.
   if (typeof code === "string" && /^(SQLITE_(BUSY|LOCKED|IOERR).*|40001|40P01|57014)$/.test(code)) {
     return new RpcError("unavailable", "the records cannot be reached at the moment: try again", {

@@ -3,11 +3,20 @@ export class RecordsAway extends Error {
   override readonly name = "RecordsAway";
   /** Whether the transaction is certain to have been taken back: then it may be run again. */
   readonly isTakenBack: boolean;
+  /** For who asked. */
+  readonly advice: string;
 
-  constructor(message: string, options: ErrorOptions & { readonly isTakenBack?: boolean } = {}) {
+  constructor(message: string, options: AwayOptions = {}) {
     super(message, options);
     this.isTakenBack = options.isTakenBack ?? false;
+    this.advice = options.isInDoubt ? "look whether it was made before you try again" : "try again";
   }
+}
+
+interface AwayOptions extends ErrorOptions {
+  readonly isTakenBack?: boolean;
+  /** Whether it may have made a change nevertheless. */
+  readonly isInDoubt?: boolean;
 }
 
 /**

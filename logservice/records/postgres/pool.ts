@@ -205,9 +205,9 @@ class Connection implements PostgresPoolClient {
       // The server may have committed before its answer was lost.
       throw new RecordsAway(
         sql === "commit"
-          ? "the database of the records broke off while it made a change: look whether it was made"
+          ? "the database of the records broke off while it made a change"
           : "the database of the records broke off",
-        { cause: error, isTakenBack: sql !== "commit" },
+        { cause: error, isTakenBack: sql !== "commit", isInDoubt: sql === "commit" },
       );
     }
   }
@@ -225,12 +225,10 @@ class Connection implements PostgresPoolClient {
         this.#isBroken = true;
         // Only a change may have been made nevertheless.
         if (code !== READ_ONLY && !/^(select|begin|start transaction)/.test(sql))
-          throw new RecordsAway(
-            "the database of the records broke off while it made a change: look whether it was made",
-            {
-              cause: error,
-            },
-          );
+          throw new RecordsAway("the database of the records broke off while it made a change", {
+            cause: error,
+            isInDoubt: true,
+          });
         await this.#replace();
       }
     }
