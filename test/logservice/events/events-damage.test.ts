@@ -40,10 +40,10 @@ const NAMES = [
   "a manifest: gone",
   "a manifest: one from before a merge",
   "a manifest: of a newer version",
-  "a merged segment: a bit flipped, place 1 of 8",
+  "a merged segment: a bit flipped, place 1 of 4",
   "a project's folder: gone",
   "an ended journal file: gone",
-  "the current journal file: a bit flipped, place 5 of 8",
+  "the current journal file: a bit flipped, place 3 of 4",
   "a project's folder: doubled as K~N.bak",
 ];
 
