@@ -22,6 +22,8 @@ export interface AlertPreview {
   readonly episodes: readonly PreviewedEpisode[];
   /** How many intervals were evaluated. */
   readonly intervals: number;
+  /** How many could not be. */
+  readonly unevaluated: number;
   readonly missingBytes: number;
 }
 
@@ -80,5 +82,6 @@ export async function previewAlert(
   const missingBytes = openLosses(events, project)
     .filter((loss) => last >= first && isTouched(loss, range.startMs, range.stopMs))
     .reduce((sum, { bytes }) => sum + Math.max(1, bytes), 0);
-  return { episodes: [...episodes.values()].slice(0, MOST_EPISODES), intervals, missingBytes };
+  const unevaluated = outcomes.length - intervals;
+  return { episodes: [...episodes.values()].slice(0, MOST_EPISODES), intervals, unevaluated, missingBytes };
 }

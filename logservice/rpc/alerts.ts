@@ -129,6 +129,7 @@ export const alerts: Handlers<
         return { group: plainGroup(group), value, triggered_at: triggeredAt, resolved_at: resolvedAt };
       }),
       intervals: preview.intervals,
+      unevaluated: preview.unevaluated,
       missing_bytes: preview.missingBytes,
     };
   },

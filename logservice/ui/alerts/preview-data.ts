@@ -30,12 +30,6 @@ export function previewWords({ episodes, intervals }: Preview, times: Times): st
   return `It would have triggered ${number} in the last 7 days, for ${longDuration(triggeredMs)} in all.${lasts}`;
 }
 
-/** How many whole intervals of a range could not be evaluated, such as those with more than 100 groups. `interval` is in minutes. */
-export function unevaluated({ intervals }: Preview, { startMs, stopMs }: Times, interval: number): number {
-  const intervalMs = interval * 60_000;
-  return Math.max(0, Math.floor(stopMs / intervalMs) - Math.ceil(startMs / intervalMs) - intervals);
-}
-
 const timesText = (number: number) => (number === 1 ? "once" : number === 2 ? "twice" : `${count(number)} times`);
 
 /** The times at which at least one group is triggered, in order and without overlaps. */

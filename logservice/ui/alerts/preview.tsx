@@ -10,7 +10,7 @@ import { count, longDuration, minuteText, missingText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { AlertGroup } from "./group.tsx";
 import { windowOf } from "./history.ts";
-import { previewWords, spansOf, unevaluated } from "./preview-data.ts";
+import { previewWords, spansOf } from "./preview-data.ts";
 import { useAlertQuery } from "./use-alert-query.ts";
 import { type Replayed, useReplay } from "./use-preview.ts";
 import { EVENTS, valueWords } from "./words.ts";
@@ -63,7 +63,7 @@ function Result({ of, isOld }: { readonly of: Replayed; readonly isOld: boolean 
   const queries = answer?.ok ? answer.queries : [];
   const measured = answer?.ok ? answer.measured : EVENTS;
   const rule = { interval: alert.interval ?? 5, for: alert.for ?? 1 };
-  const left = unevaluated(preview, times, rule.interval);
+  const left = preview.unevaluated;
   const rest = preview.episodes.length - newest.length;
   return (
     <div class="replayed" data-old={isOld}>

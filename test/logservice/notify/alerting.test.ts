@@ -214,8 +214,8 @@ t.test("a change that resets closes what was told; test_alert sends; preview_ale
   const preview = await service.call("preview_alert", { alert: alert({}), ...range });
   t.same(preview.json, {
     episodes: [{ group: [], value: 4, triggered_at: "2026-11-24T10:02:00.000Z", resolved_at: null }],
-    // The third is not over.
-    intervals: 2,
+    // The third is not over, which is no failure.
+    ...{ intervals: 2, unevaluated: 0 },
     missing_bytes: 0,
   });
   const groups = await service.call("preview_alert", {
@@ -230,6 +230,9 @@ t.test("a change that resets closes what was told; test_alert sends; preview_ale
     ],
     "each group has its own",
   );
+  for (let path = 0; path < 101; path++) await events(0, "debug", 1, { path });
+  const tooMany = await service.call("preview_alert", { alert: alert({ query: "| count by path" }), ...range });
+  t.match(tooMany.json, { intervals: 1, unevaluated: 1, missing_bytes: 0 }, "more than 100 groups in the first");
   for (const query of ["level = error | timeseries 1m", "| fields path", "| stats count(), p99(duration)"]) {
     const refused = await service.call("add_alert", { alert: alert({ query }) });
     t.equal(refused.status, 400, `${query}: ${refused.text}`);
