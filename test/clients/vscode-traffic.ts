@@ -31,6 +31,7 @@ t.test("the hits of rules in VS Code", { skip: requiresCodeServer() }, async (t)
     const window = await VscodeWindow.open(browser, server, folder);
     t.teardown(async () => {
       if (!t.passing()) await window.page.screenshot({ path: join(root, "dist/pictures/vscode-traffic.png") });
+      await window.close();
     });
     const show = async (project: TrafficProject) => {
       await window.openFile(`${project}/tool.json`);

@@ -10,11 +10,13 @@ import { IAM } from "@aws-sdk/client-iam";
 import { Lambda } from "@aws-sdk/client-lambda";
 import t, { type Test } from "tap";
 import { writeZip } from "../../cli/artifact/zip.ts";
+import { TEST_SPEED } from "../support/aws/clock.ts";
 import { type Failure, THROTTLING } from "../support/aws/failures.ts";
 import { type Aws, type AwsOptions, openAws, startAws } from "../support/aws/index.ts";
 import { type Outcome, type Running, spawnTool } from "../support/cli.ts";
 import { type AppFolder, appFolder, askEndpoint } from "../support/deployed-app.ts";
 import { remains } from "../support/remains.ts";
+import { until } from "../support/until.ts";
 
 /** The word of the deployed version, by its variables; both words are the same where code and variables belong. */
 type Word = "one" | "two";
@@ -551,6 +553,41 @@ t.test("a first deploy of one stage twice at once", async (t) => {
   }
   t.equal(await inForce(aws), "two");
   t.not(await deployed(t, app), "created");
+  await isWhole(t, aws, app, undefined);
+});
+
+t.test("a first deploy that finds the same stage made since it read the stack", async (t) => {
+  const { aws, app } = await prepared(t, "nothing");
+  const { clock, failures } = aws.controls;
+  let other: Promise<Outcome> | undefined;
+  let isUnderWay = false;
+  let isExtended = false;
+  failures.plan(
+    // The second look: the first one found no stack, and nothing to wait for.
+    failure("cloudformation.DescribeStacks", {
+      nth: 2,
+      run: async () => {
+        other = start(app).ended;
+        await until("the other's stack is being made", () => isUnderWay);
+      },
+    }),
+    failure("cloudformation.CreateStack", { run: () => clock.setSpeed(0) }),
+    failure("cloudformation.DescribeStackEvents", {
+      run: () => {
+        isUnderWay = true;
+      },
+    }),
+    failure("cloudformation.GetTemplate", {
+      run: async () => {
+        isExtended = true;
+        clock.setSpeed(TEST_SPEED);
+        await other;
+      },
+    }),
+  );
+  t.match(await deployedTo(t, app), { outcome: "created" });
+  t.match(await other, { code: 0 });
+  t.ok(isExtended, "it went to add its stage to the stack of the other");
   await isWhole(t, aws, app, undefined);
 });
 

@@ -86,8 +86,15 @@ export class VscodeWindow {
   async openFile(name: string): Promise<void> {
     // The list of files is of a disk.
     const row = this.page.locator(".explorer-folders-view .monaco-list-row").getByText(name, { exact: true });
+    const tab = this.page.locator(`.tab.active .tab-label[aria-label*="/${name}"]`);
+    let isPicked = false;
+    const pick = async () => {
+      await this.pick("Control+P", name, basename(name), dirname(name));
+      isPicked = true;
+    };
     if (this.isVirtual) await row.dblclick();
-    else await this.pick("Control+P", name, basename(name), dirname(name));
+    // The list may change under a click, which then opens another file of the same name.
+    else await this.tryFor(name, pick, async () => isPicked && (await tab.count()) > 0);
     await this.page.locator(".tab.active", { hasText: basename(name) }).waitFor();
     await this.editor.locator(".view-line").first().waitFor();
     this.file = name;

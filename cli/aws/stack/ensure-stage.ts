@@ -122,8 +122,9 @@ export const stackOptions = async (
 export const newParameters = (values: Readonly<Record<string, string>>) =>
   Object.entries(values).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue }));
 
-/** Whether another run was faster: the stack exists by now, or it is being changed. */
+/** Whether another run was faster: the stack exists by now, it is being changed, or it has what was to be added. */
 export const isRace = (error: unknown) =>
   error instanceof Error &&
   (error.name === "AlreadyExistsException" ||
-    (error.name === "ValidationError" && /is in \w+_IN_PROGRESS state/.test(error.message)));
+    (error.name === "ValidationError" &&
+      /is in \w+_IN_PROGRESS state|no updates are to be performed/i.test(error.message)));
