@@ -133,7 +133,7 @@ export async function startService(options: StartOptions): Promise<RunningServic
     ...{ isMailing: settings.mailer !== undefined, isTexting: settings.sms !== undefined },
     allowsPrivate: settings.allowsPrivate,
   };
-  const exportTickets = new ExportTickets();
+  const exportTickets = new ExportTickets(records);
   const openExports = new OpenExports(limits, stopping.signal, clock);
   const work = { records, events, exchanges, appends, arrivals, exportTickets, openExports, teamLimits: limits };
   const parts = { account, billing: openBilling(options.billing, log), deliveries, evaluator, testing, notifies };

@@ -89,9 +89,12 @@ async function noteUse(db: Db, row: TokenRow, nowMs: number): Promise<void> {
 /** Waits for a write that may fail, as on a full disk or during a long backup: no reason to refuse a request that reads. */
 export async function unlessBusy(write: Promise<unknown>): Promise<void> {
   await write.catch((error: unknown) => {
-    if (!(error instanceof RecordsReplaced || isOfStorage(error))) throw error;
+    if (!isUnwritable(error)) throw error;
   });
 }
+
+/** Whether a write failed for want of the disk or the database, or because the records have been replaced. */
+export const isUnwritable = (error: unknown): boolean => error instanceof RecordsReplaced || isOfStorage(error);
 
 /** The API tokens of a team and those of deployed apps, oldest first. */
 export async function listTokens(db: Db, team: string): Promise<Token[]> {

@@ -1,11 +1,23 @@
 import type { Kysely } from "kysely";
 import type { Clock } from "../../grammar/units/clock.ts";
 import { networkOf, siteOf } from "../access/client-address.ts";
+import { RpcError } from "../error.ts";
+import { type BudgetTake, budgetsWaitMs, type SharedBudget, takeBudgets } from "../records/budgets.ts";
 import type { Tables } from "../records/tables.ts";
-import { Buckets, takeAll } from "./buckets.ts";
+import { transact } from "../records/transact.ts";
 
 const MINUTE_MS = 60_000;
-const ATTEMPTS = "attempts to sign in";
+const BY_NETWORK: SharedBudget = { kind: "sign-ins of a network", burst: 20, perMs: 30_000 };
+const BY_SITE: SharedBudget = { kind: "sign-ins of a site", burst: 200, perMs: 3_000 };
+const BY_NETWORK_AND_MAIL: SharedBudget = {
+  kind: "sign-ins of a network as an address",
+  burst: 6,
+  perMs: 2 * MINUTE_MS,
+};
+const BY_MAIL: SharedBudget = { kind: "sign-ins as an address", burst: 20, perMs: 6 * MINUTE_MS };
+const BY_PROOF: SharedBudget = { kind: "sign-ins by a proof", burst: 6, perMs: 2 * MINUTE_MS };
+const INVITES_BY_PERSON: SharedBudget = { kind: "invites of a person", burst: 100, perMs: MINUTE_MS };
+const INVITES_BY_MAIL: SharedBudget = { kind: "invites to an address", burst: 10, perMs: 6 * MINUTE_MS };
 
 /**
  * Bounds how often a sign-in is begun. It counts by whoever begins it and by mails to an address, so that nobody fills
@@ -13,22 +25,10 @@ const ATTEMPTS = "attempts to sign in";
  * against the holder of an invite's link or of a browser that signed in as the address, so that nobody can lock another out.
  */
 export class SignInLimits {
-  readonly #byNetwork: Buckets;
-  readonly #bySite: Buckets;
-  readonly #byNetworkAndMail: Buckets;
-  readonly #byMail: Buckets;
-  readonly #byProof: Buckets;
-  readonly #invitesByPerson: Buckets;
-  readonly #invitesByMail: Buckets;
+  readonly #clock: Clock;
 
   constructor(clock: Clock) {
-    this.#byNetwork = new Buckets(20, 30_000, clock);
-    this.#bySite = new Buckets(200, 3_000, clock);
-    this.#byNetworkAndMail = new Buckets(6, 2 * MINUTE_MS, clock);
-    this.#byMail = new Buckets(20, 6 * MINUTE_MS, clock);
-    this.#byProof = new Buckets(6, 2 * MINUTE_MS, clock);
-    this.#invitesByPerson = new Buckets(100, MINUTE_MS, clock);
-    this.#invitesByMail = new Buckets(10, 6 * MINUTE_MS, clock);
+    this.#clock = clock;
   }
 
   /**
@@ -36,28 +36,46 @@ export class SignInLimits {
    * for whoever asks: it has a budget of its own, which nobody else can use up.
    */
   async take(db: Kysely<Tables>, emailKey: string, address: string, proof?: string): Promise<void> {
-    if (proof !== undefined) return takeAll([[this.#byProof, proof]], ATTEMPTS);
     const network = networkOf(address);
-    const own = [
-      [this.#byNetwork, network],
-      [this.#bySite, siteOf(address)],
-      [this.#byNetworkAndMail, `${network} ${emailKey}`],
-    ] as const;
-    // Whoever is over an own limit is refused before anything is looked up.
-    const isOver = own.some(([buckets, name]) => buckets.waitMs(name) > 0);
-    const isFull = this.#byMail.waitMs(emailKey) > 0;
-    if (isFull && !isOver && (await hasSignedIn(db, emailKey, network))) return takeAll(own, ATTEMPTS);
-    takeAll([...own, [this.#byMail, emailKey]], ATTEMPTS);
+    const own: readonly BudgetTake[] =
+      proof === undefined
+        ? [
+            [BY_NETWORK, network],
+            [BY_SITE, siteOf(address)],
+            [BY_NETWORK_AND_MAIL, `${network} ${emailKey}`],
+          ]
+        : [[BY_PROOF, proof]];
+    const ofMail: readonly BudgetTake[] = proof === undefined ? [[BY_MAIL, emailKey]] : [];
+    // Whoever is over an own limit is refused before anything else is looked up.
+    refuseBefore(await budgetsWaitMs(db, own, this.#clock.nowMs()), ATTEMPTS);
+    const waitMs = await transact(db, async (db) => {
+      const nowMs = this.#clock.nowMs();
+      const isFull = ofMail.length > 0 && (await budgetsWaitMs(db, ofMail, nowMs)) > 0;
+      const isKnown = isFull && (await hasSignedIn(db, emailKey, network));
+      return takeBudgets(db, isKnown ? own : [...own, ...ofMail], nowMs);
+    });
+    refuseBefore(waitMs, ATTEMPTS);
   }
 
-  /** Bounds the mails of invites: anybody may have a team where everybody may sign up. Throws `rate_limited`. */
-  takeInvite(personId: string, emailKey: string): void {
-    const entries = [
-      [this.#invitesByPerson, personId],
-      [this.#invitesByMail, emailKey],
+  /**
+   * Bounds the mails of invites: anybody may have a team where everybody may sign up. To be called in the transaction that adds
+   * the invite. Throws `rate_limited`.
+   */
+  async takeInvite(db: Kysely<Tables>, personId: string, emailKey: string): Promise<void> {
+    const takes = [
+      [INVITES_BY_PERSON, personId],
+      [INVITES_BY_MAIL, emailKey],
     ] as const;
-    takeAll(entries, "invites");
+    refuseBefore(await takeBudgets(db, takes, this.#clock.nowMs()), "invites");
   }
+}
+
+const ATTEMPTS = "attempts to sign in";
+
+/** Throws `rate_limited` if there is something to wait for: `many` are too many. */
+function refuseBefore(waitMs: number, many: string): void {
+  if (waitMs <= 0) return;
+  throw new RpcError("rate_limited", `too many ${many}: wait a moment, then try again`, { retryAfterMs: waitMs });
 }
 
 /**

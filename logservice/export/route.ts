@@ -39,7 +39,7 @@ export function exportAnswer({ service, stopping, inTurn, stalledMs, addressOf }
     const ticket = ticketOf(request);
     const leave = service.openExports.enter(ticket, grant);
     try {
-      const order = service.exportTickets.take(ticket, grant, service.nowMs());
+      const order = await service.exportTickets.take(ticket, grant, service.nowMs());
       if (order === undefined)
         throw new RpcError("not_found", "this ticket was used, has ended or is not yours: add_export makes another");
       const signal = AbortSignal.any([over, stopping]);

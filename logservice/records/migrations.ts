@@ -10,6 +10,8 @@ import { type Clock, systemClock } from "../../grammar/units/clock.ts";
 import { accountsMigration } from "./accounts-migration.ts";
 import { ALERTING } from "./alerting-migration.ts";
 import { APP_TOKENS } from "./app-tokens-migration.ts";
+import { BUDGETS } from "./budgets-migration.ts";
+import { EXPORT_TICKETS } from "./export-tickets-migration.ts";
 import { LATE_EVENTS } from "./late-events-migration.ts";
 import { MANAGED } from "./managed-migration.ts";
 import { NUMBERS } from "./numbers-migration.ts";
@@ -178,4 +180,6 @@ const LATER = {
   "2027-02-app-tokens": APP_TOKENS,
   "2027-03-late-events": LATE_EVENTS,
   "2027-04-managed": MANAGED,
+  "2027-05-export-tickets": EXPORT_TICKETS,
+  "2027-06-budgets": BUDGETS,
 } satisfies Record<string, Migration>;

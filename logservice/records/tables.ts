@@ -15,6 +15,8 @@ export interface Tables {
   instance: InstanceRow;
   late_minutes: LateMinuteRow;
   lateness: LatenessRow;
+  export_tickets: ExportTicketRow;
+  budgets: BudgetRow;
   accepted_losses: AcceptedLossRow;
   users: UserRow;
   identities: IdentityRow;
@@ -132,6 +134,28 @@ export interface LatenessRow {
   seconds: number;
   /** When events came last that may be so late, noted now and then; milliseconds since 1970. */
   seen_ms: number;
+}
+
+/** How much of something may be asked for by a name, such as attempts to sign in by an address. */
+export interface BudgetRow {
+  /** SHA-256 of the kind and the name, hex. */
+  hash: string;
+  /** When all of it may be asked for again; milliseconds since 1970. */
+  full_ms: number;
+}
+
+/** A ticket by which its holder gets a file once, for a short time. */
+export interface ExportTicketRow {
+  /** SHA-256 of the ticket, hex. */
+  hash: string;
+  /** The id of the credential that asked for it, and the team. */
+  holder: string;
+  /** Counts the tickets of a holder: several may be made within a millisecond. */
+  number: number;
+  /** Milliseconds since 1970. */
+  made_ms: number;
+  /** JSON of an ExportOrder. */
+  export: string;
 }
 
 /** The time between a trigger and its resolution, or between the failure of an alert's query and its end. */

@@ -1,6 +1,9 @@
-import { randomBytes } from "node:crypto";
+import { createHash, randomBytes } from "node:crypto";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
+import { isUnwritable } from "../access/tokens.ts";
+import { addExportTicket, findExportTicket, takeExportTicket } from "../records/export-tickets.ts";
+import type { Records } from "../records/open.ts";
 
 /** The order that a ticket is for: a file that was asked for and is not sent yet. */
 export interface ExportOrder {
@@ -19,43 +22,87 @@ const LASTS_MS = 60_000;
 /** The oldest ones of a token end early: a loop that never fetches must not fill the memory. */
 const MOST_OF_ONE = 16;
 
-/** The tickets for exports. They are in memory alone: a restart ends them, and the client asks again. */
-export class ExportTickets {
-  readonly #held = new Map<string, { readonly order: ExportOrder; readonly holder: string; readonly madeMs: number }>();
+/** The credential that asks, in the team that it is about. */
+type Holder = Pick<Grant, "id" | "team">;
 
-  /** Makes a ticket for who asks, in the team that asks. */
-  add(order: ExportOrder, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): string {
-    const holder = holderOf({ id, team });
-    const own: string[] = [];
-    for (const [ticket, entry] of this.#held) {
-      if (!isGood(entry, nowMs)) this.#held.delete(ticket);
-      else if (entry.holder === holder) own.push(ticket);
+interface Ticket {
+  readonly holder: string;
+  readonly madeMs: number;
+  readonly order: ExportOrder;
+}
+
+/** The tickets for exports. They are in the records: whichever process of the service a link leads to knows them. */
+export class ExportTickets {
+  readonly #records: Pick<Records, "db">;
+  /** By their hashes, those that the records could not take, as on a full disk, where reading goes on. */
+  readonly #unwritten = new Map<string, Ticket>();
+
+  constructor(records: Pick<Records, "db">) {
+    this.#records = records;
+  }
+
+  /** Makes a ticket of `newTicket` good for who asks, in the team that asks. */
+  async add(ticket: string, order: ExportOrder, grant: Holder, nowMs: number): Promise<void> {
+    const row = { hash: hashOf(ticket), holder: holderOf(grant), made_ms: nowMs, export: JSON.stringify(order) };
+    try {
+      await addExportTicket(this.#records.db, row, { most: MOST_OF_ONE, lastsMs: LASTS_MS });
+    } catch (error) {
+      if (!isUnwritable(error)) throw error;
+      this.#keep(row.hash, { holder: row.holder, madeMs: nowMs, order });
     }
-    if (own.length >= MOST_OF_ONE) this.#held.delete(own[0]!);
-    // The address alone must say which team it is about: a link has no headers.
-    const ticket = `${team}.${randomBytes(24).toString("base64url")}`;
-    this.#held.set(ticket, { order, holder, madeMs: nowMs });
-    return ticket;
   }
 
   /** Takes the order of a ticket, once, for whoever asked for it; undefined otherwise. */
-  take(ticket: string, { id, team }: Pick<Grant, "id" | "team">, nowMs: number): ExportOrder | undefined {
-    const entry = this.#held.get(ticket);
+  async take(ticket: string, grant: Holder, nowMs: number): Promise<ExportOrder | undefined> {
     // One that somebody else has seen stays good for who asked for it.
-    if (entry === undefined || entry.holder !== holderOf({ id, team })) return undefined;
-    this.#held.delete(ticket);
-    return isGood(entry, nowMs) ? entry.order : undefined;
+    const key = { hash: hashOf(ticket), holder: holderOf(grant) };
+    const taken = this.#takeUnwritten(key) ?? (await this.#takeWritten(key));
+    return taken !== undefined && isGood(taken, nowMs) ? taken.order : undefined;
+  }
+
+  async #takeWritten(key: TicketKey): Promise<Ticket | undefined> {
+    const row = await takeExportTicket(this.#records.db, key).catch((error: unknown) => {
+      if (!isUnwritable(error)) throw error;
+      // It is good again until it ends, for the same person.
+      return findExportTicket(this.#records.db, key);
+    });
+    return row && { holder: row.holder, madeMs: row.made_ms, order: JSON.parse(row.export) };
+  }
+
+  #takeUnwritten({ hash, holder }: TicketKey): Ticket | undefined {
+    const ticket = this.#unwritten.get(hash);
+    if (ticket?.holder !== holder) return undefined;
+    this.#unwritten.delete(hash);
+    return ticket;
+  }
+
+  #keep(hash: string, ticket: Ticket): void {
+    const own: string[] = [];
+    for (const [other, entry] of this.#unwritten) {
+      if (!isGood(entry, ticket.madeMs)) this.#unwritten.delete(other);
+      else if (entry.holder === ticket.holder) own.push(other);
+    }
+    if (own.length >= MOST_OF_ONE) this.#unwritten.delete(own[0]!);
+    this.#unwritten.set(hash, ticket);
   }
 }
+
+interface TicketKey {
+  readonly hash: string;
+  readonly holder: string;
+}
+
+/** The address alone must say which team it is about: a link has no headers. */
+export const newTicket = ({ team }: Pick<Grant, "team">) => `${team}.${randomBytes(24).toString("base64url")}`;
 
 /** The team that a ticket names; undefined if it is no ticket. */
 export function teamOfTicket(ticket: string): string | undefined {
   return /^([a-z0-9_-]+)\.[\w-]+$/i.exec(ticket)?.[1];
 }
 
-const holderOf = ({ id, team }: Pick<Grant, "id" | "team">) => `${id} ${team}`;
+const holderOf = ({ id, team }: Holder) => `${id} ${team}`;
 
-/** A clock that was set back makes no ticket last longer. */
-const isGood = ({ madeMs }: { readonly madeMs: number }, nowMs: number) => {
-  return nowMs >= madeMs && nowMs - madeMs < LASTS_MS;
-};
+const hashOf = (ticket: string) => createHash("sha256").update(ticket).digest("hex");
+
+/** The clocks of two processes differ a little; one that was set back makes no ticket last longer. */
+const isGood = ({ madeMs }: Pick<Ticket, "madeMs">, nowMs: number) => Math.abs(nowMs - madeMs) < LASTS_MS;

@@ -2,6 +2,7 @@ import { RpcError } from "../error.ts";
 import { type DiscoveredField, MAX_DISCOVERED_FIELDS } from "../events/store.ts";
 import { eventsKeyOf } from "../records/projects.ts";
 import { askerOf, type Handlers, projectOf } from "./call.ts";
+import { newTicket } from "./export-tickets.ts";
 import { readField, readPipelineInput, readRange } from "./read-range.ts";
 
 /** The most rows that stages may give for a file: what `aggregate` answers at once. */
@@ -30,8 +31,9 @@ export const exports: Handlers<"add_export"> = {
     const order = { range: { project_id, start, stop, query }, eventsKey, isTable, format, fields };
     // Others may have come meanwhile.
     service.openExports.requirePlace(call.grant);
-    const ticket = service.exportTickets.add(order, call.grant, service.nowMs());
+    const ticket = newTicket(call.grant);
     service.openExports.keep(ticket, call.grant);
+    await service.exportTickets.add(ticket, order, call.grant, service.nowMs());
     return { ticket };
   },
 };

@@ -11,7 +11,6 @@ import { teamsOf, userOf } from "../records/people.ts";
 import { isWholeToken } from "../records/row-sums.ts";
 import type { Tables, TokenRow } from "../records/tables.ts";
 import { listMembers, lockTeam, type MemberOf, removeMembership, setRole } from "../records/teams.ts";
-import { once } from "../records/transact.ts";
 import { endIfTeamless } from "../records/unproven.ts";
 import { type Call, changeRecords, type Handlers } from "./call.ts";
 
@@ -38,7 +37,6 @@ export const members: Handlers<
     let role: Role = requestedRole ?? "member";
     refuseAbove(call, role);
     let [link, expires_at] = ["", ""];
-    const takeInvite = once(() => account.limits.takeInvite(person!.id, email_key));
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
       const member = (await listMembers(db, team)).find((one) => one.emailKey === email_key);
       if (member !== undefined)
@@ -47,7 +45,7 @@ export const members: Handlers<
       const earlier = (await listInvites(db, team, now)).find((one) => one.email_key === email_key);
       if (earlier !== undefined) refuseAbove(call, earlier.role);
       role = requestedRole ?? earlier?.role ?? "member";
-      if (account.mails !== undefined) takeInvite();
+      if (account.mails !== undefined) await account.limits.takeInvite(db, person!.id, email_key);
       const invite = await addInvite(db, { team_id: team, email, email_key, role, created_by: person!.id }, nowMs());
       // Whoever holds the link of an invite that is not mailed comes in by it: not as somebody of other teams.
       const user = await userOf(db, email_key);

@@ -6,6 +6,7 @@ import { InitError } from "./init-error.ts";
 import { answerInvocations } from "./loop.ts";
 import { registerExtension } from "./register-extension.ts";
 import { connectRuntimeApi } from "./runtime-api.ts";
+import { stopInTime } from "./stop.ts";
 
 /**
  * The platform gives a function 10 s to get ready, and restarts it when they are over. They begin before this process does:
@@ -13,11 +14,6 @@ import { connectRuntimeApi } from "./runtime-api.ts";
  * first invocation, so that an early answer costs nothing.
  */
 const READY_MS = 9_000;
-
-/** From the platform's SIGTERM to its SIGKILL there are 500 ms: for the app, and for sending its last entries. */
-const STOP_MS = 400;
-/** The app has less of them if entries are sent, so that its last ones can be. */
-const APP_STOP_MS = 300;
 
 async function main(): Promise<void> {
   const { env } = process;
@@ -38,8 +34,11 @@ async function main(): Promise<void> {
     else await api.initError("Tool.NotStarted", `the deployment cannot be read: ${(error as Error).message}`);
     throw error;
   }
-  process.once("SIGTERM", () => void stop(deployment));
   const { application, sender } = deployment;
+  process.once("SIGTERM", () => {
+    const { clock, supervisor, entries } = application;
+    void stopInTime({ clock, supervisor, entries, sender }).then(() => process.exit(0));
+  });
   // However it ends, what could not be delivered is printed.
   process.once("exit", () => {
     application.entries.flush();
@@ -48,19 +47,6 @@ async function main(): Promise<void> {
   const readyByMs = performance.timeOrigin + READY_MS;
   const streams = env.TOOL_RESPONSE_MODE !== "buffered";
   await answerInvocations(application, api, { streams, readyByMs, sender, registered });
-}
-
-async function stop({ application, sender }: LoadedDeployment): Promise<void> {
-  const { supervisor, entries, clock } = application;
-  const byMs = clock.monotonicMs() + STOP_MS;
-  const cut = clock.after(sender === undefined ? STOP_MS : APP_STOP_MS, () => supervisor?.kill());
-  entries.flush();
-  // Waiting entries are sent while the app stops, and those that it still writes after that.
-  await Promise.all([supervisor?.stop(), sender?.finish(STOP_MS)]);
-  cut.stop();
-  entries.flush();
-  await sender?.finish(byMs - clock.monotonicMs());
-  process.exit(0);
 }
 
 main().catch((error: Error) => {

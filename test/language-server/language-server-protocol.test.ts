@@ -38,7 +38,8 @@ const codes = (message: Message) => (message.params as Diagnostics).diagnostics.
 
 t.test("a client that pulls gets nothing pushed", (t) =>
   withServer(t, async (client) => {
-    const answer = await client.initialize(PULL);
+    const workspace = { diagnostics: { refreshSupport: true } };
+    const answer = await client.initialize({ capabilities: { ...PULL.capabilities, workspace } });
     t.match(answer.result, {
       serverInfo: { name: "tool" },
       capabilities: {
@@ -61,7 +62,11 @@ t.test("a client that pulls gets nothing pushed", (t) =>
     });
     t.match((await client.request("textDocument/diagnostic", again)).result, { kind: "full", items: [] });
     await client.request("textDocument/hover", { textDocument: { uri: URI }, position: { line: 0, character: 4 } });
-    await new Promise((resolve) => setTimeout(resolve, 300));
+    // A push waits as long as this does, and would have been due before it.
+    const severity = { "config/type": "hint" };
+    client.notify("workspace/didChangeConfiguration", { settings: { tool: { diagnostics: { severity } } } });
+    await client.receive("workspace/diagnostic/refresh");
+    await client.request("textDocument/diagnostic", { textDocument: { uri: URI } });
     t.same(
       client.received.filter(({ method }) => method === "textDocument/publishDiagnostics"),
       [],

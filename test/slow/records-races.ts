@@ -45,8 +45,21 @@ async function newMember({ services, next }: Pair, role: "member" | "owner"): Pr
   return email;
 }
 
+/** A team of two owners. */
+async function twoOwners({ services, next }: Pair) {
+  const team = `owned-${next()}`;
+  const emails = [`a${next()}@example.com`, `b${next()}@example.com`] as const;
+  const tokens = [
+    await services[0].person(emails[0], "owner", team),
+    await services[0].person(emails[1], "owner", team),
+  ] as const;
+  return { emails, tokens };
+}
+
 /** Rows beyond a row for each operation with the body that it takes. */
 const ROWS: Readonly<Record<string, Prepare>> = {
+  // Each address only so often.
+  start_sign_in: both("start_sign_in", (_, number) => ({ email: `own${number}@example.com`, team_id: "owner" })),
   "a project of the same id": both("add_project", (_, number) => ({ project: { id: `same_${number}`, name: "Same" } })),
   "a project of the same name": both("add_project", (_, number) => ({ project: { name: `Same ${number}` } })),
   "a team of the same id": both("add_team", (_, number) => ({ id: `same-${number}`, name: "Same" })),
@@ -87,22 +100,12 @@ const ROWS: Readonly<Record<string, Prepare>> = {
       ],
     };
   },
-  "the last two owners of a team, who leave": async ({ services, next }) => {
-    const team = `owned-${next()}`;
-    const emails = [`a${next()}@example.com`, `b${next()}@example.com`] as const;
-    const tokens = [
-      await services[0].person(emails[0], "owner", team),
-      await services[0].person(emails[1], "owner", team),
-    ] as const;
+  "the last two owners of a team, who leave": async (pair) => {
+    const { emails, tokens } = await twoOwners(pair);
     return { name: "remove_member", bodies: [{ email: emails[0] }, { email: emails[1] }], tokens };
   },
-  "the last two owners of a team, who become members": async ({ services, next }) => {
-    const team = `owned-${next()}`;
-    const emails = [`a${next()}@example.com`, `b${next()}@example.com`] as const;
-    const tokens = [
-      await services[0].person(emails[0], "owner", team),
-      await services[0].person(emails[1], "owner", team),
-    ] as const;
+  "the last two owners of a team, who become members": async (pair) => {
+    const { emails, tokens } = await twoOwners(pair);
     const [first, second] = emails.map((email) => ({ email, role: "member" }));
     return { name: "update_member", bodies: [first, second], tokens };
   },
@@ -148,11 +151,11 @@ t.test("two services over the same records", { skip: requiresPostgres() }, async
   const teamOf = async (secret: string) => (await services[0].call("get_account", {}, secret)).json.account?.team_id;
   t.equal(await teamOf(owner), FIRST_TEAM);
   const world = () => makeWorld(services[0], { token: owner, id: `world_${pair.next()}`, mark: `w${pair.next()}` });
-  const rows: [string, Prepare][] = [
-    ...(Object.keys(BODIES) as Name[]).map((name): [string, Prepare] => [name, both(name, BODIES[name] as never)]),
-    ...Object.entries(ROWS),
-  ];
-  for (const [label, prepare] of rows) {
+  // A team has only so many projects.
+  const { project } = await world();
+  const bodies = (Object.keys(BODIES) as Name[]).map((name) => [name, both(name, BODIES[name] as never)]);
+  const rows: Readonly<Record<string, Prepare>> = { ...Object.fromEntries(bodies), ...ROWS };
+  for (const [label, prepare] of Object.entries(rows)) {
     const send = async ({ name, bodies, tokens }: Race, at: 0 | 1) => {
       const secret =
         tokens?.[at] ?? (name === "sign_out" ? await services[0].person("sam@example.com", "member") : owner);
@@ -167,5 +170,18 @@ t.test("two services over the same records", { skip: requiresPostgres() }, async
       t.ok(isFine, `${label}: ${statuses.join(" and ")}, wanted ${wanted.join(" and ")}`);
     }
   }
+  const order = { project_id: project, start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z", format: "ndjson" };
+  const { ticket } = (await services[0].call("add_export", order, owner)).json;
+  const request = { path: `/export?ticket=${ticket}`, headers: { authorization: `Bearer ${owner}` }, method: "GET" };
+  const downloads = await Promise.all([
+    services[0].send(request),
+    services[1].send(request),
+    services[1].send(request),
+  ]);
+  t.same(downloads.map(({ status }) => status).sort(), [200, 404, 404], "a ticket is good once, at either service");
+  const attempts = [];
+  for (let at = 0; at < 7; at++)
+    attempts.push((await services[at % 2]!.call("start_sign_in", { email: "often@example.com" })).status);
+  t.same(attempts, [200, 200, 200, 200, 200, 200, 429], "attempts at both count together");
   for (const { logged } of services) t.same(logged, [], "nothing failed");
 });

@@ -137,6 +137,12 @@ t.test(
     }
     t.equal((await client.call("get_searches", { project_id })).searches.length, changes);
     t.strictSame(await storedMessages(), wanted());
+    const range = { start: "2020-01-01T00:00:00Z", stop: "2100-01-01T00:00:00Z" };
+    const { ticket } = await client.call("add_export", { project_id, ...range, format: "ndjson" });
+    const { url: address } = (await first.running.messages[0]) as { url: string };
+    const headers = { authorization: `Bearer ${token}` };
+    const exported = await fetch(new URL(`/export?ticket=${ticket}`, address), { headers });
+    t.equal((await exported.text()).trim().split("\n").length, wanted().length, "an export goes on, too");
 
     rmSync(filler);
     await until("events are taken again", add);

@@ -21,6 +21,7 @@ import { transact } from "../../logservice/records/transact.ts";
 import { type RunningService, type StartOptions, startService } from "../../logservice/start.ts";
 import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
+import { audited } from "./audited.ts";
 import { clockAt } from "./clock-at.ts";
 import { openOracle } from "./events/oracle.ts";
 import { openTestRecords } from "./records.ts";
@@ -107,7 +108,7 @@ export async function startTestService(
   );
   const logged: string[] = [];
   const running = await startService({
-    records,
+    records: audited(records),
     events,
     version: "test",
     host: "127.0.0.1",

@@ -26,6 +26,8 @@ const TABLES = {
   instance: ["key"],
   late_minutes: ["sequence"],
   lateness: ["events_key"],
+  export_tickets: ["hash"],
+  budgets: ["hash"],
   accepted_losses: ["id"],
   subscriptions: ["team_id"],
   billing_events: ["id"],
