@@ -203,7 +203,10 @@ export function loopsText(rule: RuleTraffic | undefined, { traffic }: TrafficNow
   return traffic.source === "development" ? loops : `${loops} in ${counted(traffic.days, "day")}`;
 }
 
-/** The version of a stage, at its address if it has one, and how it does, in words; undefined if nothing is known of it. */
+/**
+ * The version of a stage, how it does, and its address if it has one, in words; undefined if nothing is known of it. The address
+ * may be long, and editors cut off what does not fit into a line: it comes last.
+ */
 export function stageText(
   stage: string,
   { traffic, nowMs }: TrafficNow,
@@ -214,9 +217,9 @@ export function stageText(
   const share = (100 * one.errors) / one.requests;
   // Few errors are not none.
   const percent = one.errors === 0 ? "0" : share < 0.1 ? "less than 0.1" : share.toFixed(1).replace(/\.0$/, "");
-  const place = address === undefined ? "" : ` at ${address}`;
+  const place = address === undefined ? "" : `, at ${address}`;
   const requests = counted(one.requests, "request");
-  return `Version ${one.version}${place}, first seen ${agoText(one.sinceMs, nowMs)}: ${percent} % errors in ${requests}`;
+  return `Version ${one.version}, first seen ${agoText(one.sinceMs, nowMs)}: ${percent} % errors in ${requests}${place}`;
 }
 
 /** The queries of the events that these texts are about. */

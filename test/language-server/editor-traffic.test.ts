@@ -126,7 +126,7 @@ t.test("the traffic of rules and stages, above their lines", async (t) => {
     [5, "No hit in 30 days", "tool.showTraffic", link('rule.pattern = "/dead"')],
     [
       7,
-      "Version 7 at https://example.com, first seen 3 days ago: 33.3 % errors in 3 requests",
+      "Version 7, first seen 3 days ago: 33.3 % errors in 3 requests, at https://example.com",
       "tool.showTraffic",
       link('message = response and stage = "production"'),
     ],
@@ -239,8 +239,8 @@ t.test("a stage's lens has its address, of its domain or as the account knows it
   };
   const words = "first seen 3 days ago: 33.3 % errors in 3 requests";
   const [production, beta] = lenses();
-  t.equal(production, `Version 7 at https://example.com, ${words}`, "what tool.json says comes first");
-  t.equal(beta, `Version 9 at ${URL}, first seen 1 min ago: 0 % errors in 1 request`);
+  t.equal(production, `Version 7, ${words}, at https://example.com`, "what tool.json says comes first");
+  t.equal(beta, `Version 9, first seen 1 min ago: 0 % errors in 1 request, at ${URL}`);
   t.match(questions.splice(0), [{ kind: "stages", app: "shop" }], "one question for all stages");
   t.equal(
     lenses({ settings: { ...DEFAULT_SETTINGS, traffic: "service" } })[1],
