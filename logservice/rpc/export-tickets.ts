@@ -19,7 +19,7 @@ export interface ExportOrder {
 
 /** How long a ticket is good for: a browser follows the link at once. */
 const LASTS_MS = 60_000;
-/** The oldest ones of a token end early: a loop that never fetches must not fill the memory. */
+/** The oldest ones of a token end early: a loop that never fetches must not fill the records. */
 const MOST_OF_ONE = 16;
 
 /** The credential that asks, in the team that it is about. */
