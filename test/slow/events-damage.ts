@@ -1,5 +1,5 @@
 // A store of which one thing is damaged: its folders, names and leftovers while nobody uses it, any file while it is open,
-// and at random: DAMAGE_ROUNDS times (10), drawn by DAMAGE_SEED, of the faults that DAMAGE_FAULTS picks, DAMAGE_AT_ONCE
+// and at random: DAMAGE_ROUNDS times (5), drawn by DAMAGE_SEED, of the faults that DAMAGE_FAULTS picks, DAMAGE_AT_ONCE
 // of them in each round (1); `npm run damage:events` has 200 rounds. DAMAGE_ONLY picks rows. events-damage-journal.ts and
 // events-damage-segments.ts have each kind of file.
 import t from "tap";
@@ -10,7 +10,7 @@ import { type OpenCase, openRows, runOpen } from "../support/events/damage-open.
 import { folderRows, leftoverRows, nameRows, newerRows, olderRows } from "../support/events/damage-rows.ts";
 import { richStoreOfTests, testCases, testRows } from "../support/events/damage-tests.ts";
 
-const rounds = Number(process.env.DAMAGE_ROUNDS ?? 10);
+const rounds = Number(process.env.DAMAGE_ROUNDS ?? 5);
 const seed = Number(process.env.DAMAGE_SEED ?? 1);
 /** DAMAGE_ALL=1: each row at its full length, as `npm run damage:files` has it. */
 const areAll = process.env.DAMAGE_ALL === "1";
@@ -31,10 +31,10 @@ testRows("at random", [{ name: `${rounds} rounds of seed ${seed}` }], async () =
   return [...wrong];
 });
 
-/** The rows, of which each third in which nothing is lost is followed through flushes, merges and later starts. */
+/** The rows, of which each sixth in which nothing is lost is followed through flushes, merges and later starts. */
 function followed(rows: readonly Case[]): readonly Case[] {
   const isFollowed = ({ lost, extra, putBack, refused }: Case, i: number) =>
-    [lost, extra, putBack, refused].some((one) => one !== undefined) || i % 3 === 0;
+    [lost, extra, putBack, refused].some((one) => one !== undefined) || i % 6 === 0;
   return areAll ? rows : rows.map((row, i) => (isFollowed(row, i) ? row : { ...row, isShort: true }));
 }
 
