@@ -15,16 +15,15 @@ export type BudgetTake = readonly [budget: SharedBudget, name: string];
 
 /** How long until each has a token, in milliseconds; 0 if all have. Takes nothing. */
 export async function budgetsWaitMs(db: Kysely<Tables>, takes: readonly BudgetTake[], nowMs: number): Promise<number> {
-  const fulls = await fullTimes(db, takes, nowMs);
-  return Math.max(...takes.map(([{ burst, perMs }], at) => fulls[at]! - nowMs - (burst - 1) * perMs), 0);
+  return waitMsOf(takes, await fullTimes(db, takes, nowMs), nowMs);
 }
 
 /** Takes a token of each bucket, and returns 0; or takes none and returns how long until all have one, in milliseconds. */
 export async function takeBudgets(db: Kysely<Tables>, takes: readonly BudgetTake[], nowMs: number): Promise<number> {
-  const waitMs = await budgetsWaitMs(db, takes, nowMs);
+  const fulls = await fullTimes(db, takes, nowMs);
+  const waitMs = waitMsOf(takes, fulls, nowMs);
   if (waitMs > 0) return waitMs;
   await db.deleteFrom("budgets").where("full_ms", "<=", nowMs).execute();
-  const fulls = await fullTimes(db, takes, nowMs);
   for (const [at, take] of takes.entries()) {
     const full_ms = fulls[at]! + take[0].perMs;
     await db
@@ -34,6 +33,10 @@ export async function takeBudgets(db: Kysely<Tables>, takes: readonly BudgetTake
       .execute();
   }
   return 0;
+}
+
+function waitMsOf(takes: readonly BudgetTake[], fulls: readonly number[], nowMs: number): number {
+  return Math.max(...takes.map(([{ burst, perMs }], at) => fulls[at]! - nowMs - (burst - 1) * perMs), 0);
 }
 
 /** When each bucket is full. */

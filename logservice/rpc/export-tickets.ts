@@ -19,6 +19,8 @@ export interface ExportOrder {
 
 /** How long a ticket is good for: a browser follows the link at once. */
 const LASTS_MS = 60_000;
+/** The clocks of two processes may differ by so much. */
+const SKEW_MS = 5_000;
 /** The oldest ones of a token end early: a loop that never fetches must not fill the records. */
 const MOST_OF_ONE = 16;
 
@@ -104,5 +106,6 @@ const holderOf = ({ id, team }: Holder) => `${id} ${team}`;
 
 const hashOf = (ticket: string) => createHash("sha256").update(ticket).digest("hex");
 
-/** The clocks of two processes differ a little; one that was set back makes no ticket last longer. */
-const isGood = ({ madeMs }: Pick<Ticket, "madeMs">, nowMs: number) => Math.abs(nowMs - madeMs) < LASTS_MS;
+/** A clock that was set back makes no ticket last longer than those of two processes may differ. */
+const isGood = ({ madeMs }: Pick<Ticket, "madeMs">, nowMs: number) =>
+  nowMs >= madeMs - SKEW_MS && nowMs - madeMs < LASTS_MS;
