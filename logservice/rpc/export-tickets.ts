@@ -1,6 +1,7 @@
-import { createHash, randomBytes } from "node:crypto";
+import { randomBytes } from "node:crypto";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import type { Grant } from "../access/grant.ts";
+import { tokenHash } from "../access/token.ts";
 import { isUnwritable } from "../access/tokens.ts";
 import { addExportTicket, findExportTicket, takeExportTicket } from "../records/export-tickets.ts";
 import type { Records } from "../records/open.ts";
@@ -45,7 +46,7 @@ export class ExportTickets {
 
   /** Makes a ticket of `newTicket` good for who asks, in the team that asks. */
   async add(ticket: string, order: ExportOrder, grant: Holder, nowMs: number): Promise<void> {
-    const row = { hash: hashOf(ticket), holder: holderOf(grant), made_ms: nowMs, export: JSON.stringify(order) };
+    const row = { hash: tokenHash(ticket), holder: holderOf(grant), made_ms: nowMs, export: JSON.stringify(order) };
     try {
       await addExportTicket(this.#records.db, row, { most: MOST_OF_ONE, lastsMs: LASTS_MS });
     } catch (error) {
@@ -57,7 +58,7 @@ export class ExportTickets {
   /** Takes the order of a ticket, once, for whoever asked for it; undefined otherwise. */
   async take(ticket: string, grant: Holder, nowMs: number): Promise<ExportOrder | undefined> {
     // One that somebody else has seen stays good for who asked for it.
-    const key = { hash: hashOf(ticket), holder: holderOf(grant) };
+    const key = { hash: tokenHash(ticket), holder: holderOf(grant) };
     const taken = this.#takeUnwritten(key) ?? (await this.#takeWritten(key));
     return taken !== undefined && isGood(taken, nowMs) ? taken.order : undefined;
   }
@@ -103,8 +104,6 @@ export function teamOfTicket(ticket: string): string | undefined {
 }
 
 const holderOf = ({ id, team }: Holder) => `${id} ${team}`;
-
-const hashOf = (ticket: string) => createHash("sha256").update(ticket).digest("hex");
 
 /** A clock that was set back makes no ticket last longer than those of two processes may differ. */
 const isGood = ({ madeMs }: Pick<Ticket, "madeMs">, nowMs: number) =>
