@@ -16,6 +16,7 @@ import { LATE_EVENTS } from "./late-events-migration.ts";
 import { MANAGED } from "./managed-migration.ts";
 import { NUMBERS } from "./numbers-migration.ts";
 import { PACE } from "./pace-migration.ts";
+import { REPEATS } from "./repeats-migration.ts";
 import { ROW_SUMS } from "./row-sums-migration.ts";
 import { SUBSCRIPTIONS } from "./subscriptions-migration.ts";
 import type { Tables } from "./tables.ts";
@@ -182,4 +183,5 @@ const LATER = {
   "2027-04-managed": MANAGED,
   "2027-05-export-tickets": EXPORT_TICKETS,
   "2027-06-budgets": BUDGETS,
+  "2027-07-repeats": REPEATS,
 } satisfies Record<string, Migration>;

@@ -16,6 +16,7 @@ export interface Tables {
   late_minutes: LateMinuteRow;
   lateness: LatenessRow;
   export_tickets: ExportTicketRow;
+  repeats: RepeatRow;
   budgets: BudgetRow;
   accepted_losses: AcceptedLossRow;
   users: UserRow;
@@ -156,6 +157,16 @@ export interface ExportTicketRow {
   made_ms: number;
   /** JSON of an ExportOrder. */
   export: string;
+}
+
+/** A request that may come again, which is answered as it was first, for a short time. */
+export interface RepeatRow {
+  /** SHA-256 of its key, its body and who asks, hex. */
+  hash: string;
+  /** Milliseconds since 1970. */
+  made_ms: number;
+  /** Sealed JSON of what was answered; "" while it is under way, or if the process was ended meanwhile. */
+  answer: string;
 }
 
 /** The time between a trigger and its resolution, or between the failure of an alert's query and its end. */

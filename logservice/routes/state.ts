@@ -55,7 +55,7 @@ export function routeState(service: Service, options: AppOptions): RouteState {
     statements: new SqlSlots(limits, clock),
     bodies: new RequestBodies(limits),
     smallBodies: new RequestBodies({ ...limits, bodyBytes: publicBodyBytes, inflatedBytes: publicBodyBytes }),
-    repeats: new Repeats(service.nowMs),
+    repeats: new Repeats(service.records, clock),
     tails: new OpenTails(limits),
     refusals: new Refusals(service.records.db, clock, (error) =>
       log.error("a refusal could not be written into the audit", error),

@@ -4,7 +4,10 @@ import { mkdtempSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t from "tap";
+import { systemClock } from "../../grammar/units/clock.ts";
+import { openSession } from "../../logservice/account/sign-in.ts";
 import { FIRST_TEAM } from "../../logservice/records/accounts-migration.ts";
+import { userOf } from "../../logservice/records/people.ts";
 import type { Operations } from "../../schema/rpc.generated.ts";
 import { BODIES, makeWorld, type Name, type World } from "../support/operation-bodies.ts";
 import { requiresPostgres } from "../support/postgres.ts";
@@ -183,5 +186,26 @@ t.test("two services over the same records", { skip: requiresPostgres() }, async
   for (let at = 0; at < 7; at++)
     attempts.push((await services[at % 2]!.call("start_sign_in", { email: "often@example.com" })).status);
   t.same(attempts, [200, 200, 200, 200, 200, 200, 429], "attempts at both count together");
+  const same = { token: { description: "once", scopes: ["events:read"] } };
+  const browser = await services[0].person("browser@example.com", "owner").then(async () => {
+    const user = await userOf(services[0].records.db, "browser@example.com");
+    const of = { device: "a test", address: "127.0.0.1", nowMs: systemClock.nowMs() };
+    return openSession(services[0].records.db, user!, of);
+  });
+  const repeated = await Promise.all(
+    [0, 1, 1, 0].map((at) => {
+      const { running } = services[at]!;
+      const cookie = `tool_session_${running.port}=${browser}`;
+      const headers = { "idempotency-key": "once", "content-type": "application/json", cookie, origin: running.url };
+      return services[at]!.send({ path: "/add_token", headers, body: JSON.stringify(same) });
+    }),
+  );
+  t.same(
+    repeated.map(({ status, text }) => [status, text]),
+    repeated.map(() => [200, repeated[0]!.text]),
+    "a request of a browser that comes to both runs once",
+  );
+  const { tokens } = (await services[0].call("get_tokens", {}, owner)).json as Operations["get_tokens"]["output"];
+  t.equal(tokens.filter(({ description }) => description === "once").length, 1);
   for (const { logged } of services) t.same(logged, [], "nothing failed");
 });

@@ -16,7 +16,9 @@ t.jobs = 2;
 const ROWS = Object.entries(HOSTILE_TEXTS).map(([name, { text, shows }]) => ({ name, text, shows }));
 /** The texts of a step that loads a page for each: what the page's own code makes of them is the same in every browser. */
 const loadedRows = (browser: string) =>
-  [...ROWS.entries()].filter(([row]) => process.env.UI_HOSTILE === "all" || (browser === "firefox-esr") === (row % 3 === 0));
+  [...ROWS.entries()].filter(
+    ([row]) => process.env.UI_HOSTILE === "all" || (browser === "firefox-esr") === (row % 3 === 0),
+  );
 /** The service takes no event with more, nor a deeper one. */
 const MOST_FIELDS = 250;
 const MOST_DEPTH = 10;

@@ -28,6 +28,7 @@ const TABLES = {
   lateness: ["events_key"],
   export_tickets: ["hash"],
   budgets: ["hash"],
+  repeats: ["hash"],
   accepted_losses: ["id"],
   subscriptions: ["team_id"],
   billing_events: ["id"],

@@ -88,15 +88,17 @@ const PROJECT_KINDS: readonly Kind[] = [
 
 /** In how many places of a file a bit is flipped: DAMAGE_FLIPS of them (4), an even number; `npm run damage:files` has 40. */
 const FLIPS = Number(process.env.DAMAGE_FLIPS ?? 4);
-/** How many flips in the journal are followed through flushes, merges and later starts; in other files only the first is. */
-const FOLLOWED = 2;
+/** DAMAGE_ALL=1: more rows are followed through flushes, merges and later starts, as `npm run damage:files` has it. */
+const areAll = process.env.DAMAGE_ALL === "1";
+/** How many flips in the journal are followed; in other files only the first is. */
+const FOLLOWED = areAll ? 2 : 1;
 
 /** The rows of a kind: gone, empty, another document, cut, and with a bit flipped. */
 const rowsOf = (kind: Kind): readonly [kind: string, rows: readonly Case[]] => [
   kind.kind,
   [
     rowOf(kind, "gone", { damage: faults.remove, isLost: () => true, isNamed: kind.isMissed }),
-    rowOf(kind, "empty", { damage: faults.empty, isLost: () => true }),
+    rowOf(kind, "empty", { damage: faults.empty, isLost: () => true, isShort: !areAll }),
     // A folder in the place of a list of files is refused: "a directory in the place of a list of files is named".
     ...Object.entries(faults.notFiles)
       .filter(([fault]) => fault !== "a folder" || !kind.kind.startsWith("the list of"))
