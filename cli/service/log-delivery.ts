@@ -345,8 +345,12 @@ async function endTokens(
   const ending = stored.retired.filter(({ service, token }) => service === stored.service && !kept.has(token));
   for (const { token } of ending) await endToken(person, token);
   if (ending.length === 0) return 0;
-  const retired = stored.retired.filter((one) => !ending.includes(one));
-  await tokens.write(stage, { ...stored, retired }, watched);
+  // A deploy takes minutes: somebody may have rotated the token since it was read, or removed the app.
+  const latest = await tokens.read(stage, watched);
+  if (latest === undefined) return ending.length;
+  const isEnded = ({ service, token }: LogToken["retired"][number]) =>
+    ending.some((one) => one.service === service && one.token === token);
+  await tokens.write(stage, { ...latest, retired: latest.retired.filter((one) => !isEnded(one)) }, watched);
   return ending.length;
 }
 

@@ -10,8 +10,8 @@ import { SSM } from "@aws-sdk/client-ssm";
 import t, { type Test } from "tap";
 import type { Context } from "../../../cli/context.ts";
 import { PlatformError } from "../../../cli/platform/error.ts";
-import type { LogTokens } from "../../../cli/platform/log-tokens.ts";
-import { endedTokenOf, makeToken, whyRefused } from "../../../cli/service/log-delivery.ts";
+import type { LogToken, LogTokens } from "../../../cli/platform/log-tokens.ts";
+import { endedTokenOf, endRetired, makeToken, whyRefused } from "../../../cli/service/log-delivery.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { certificateFailure } from "../../../cli/team/connection-failure.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
@@ -259,4 +259,36 @@ t.test("a service that answers something else than a token", async (t) => {
   for (const id of ["", "a\nb", "a b", "\u00e9", "x".repeat(5_000)]) {
     await t.rejects(made(id), { message: "the log service answered something that is no token" }, JSON.stringify(id));
   }
+});
+
+t.test("a deploy that ends tokens keeps what was written since it read them", async (t) => {
+  const service = await startTestService(t);
+  const context = { io: { env: await signedIn(t, service), clock: systemClock }, say: async () => {} };
+  await service.call("add_project", { project: { id: "shop", name: "shop" } });
+  const made = await service.call("add_token", {
+    token: { description: "", scopes: ["events:write"], project_id: "shop", stage: "staging" },
+  });
+  const { id: old } = made.json;
+  const at = { service: new URL(service.running.url).origin, project: "shop" };
+  const retired = (token: string) => ({ service: at.service, token });
+  const read: LogToken = { ...at, token: "lgs_before", retired: [retired(old)] };
+  const rotated: LogToken = { ...at, token: "lgs_rotated", retired: [retired(old), retired("lgs_before")] };
+  const watched = { signal: new AbortController().signal, report() {} };
+  for (const [title, meanwhile, after] of [
+    ["nothing", read, { ...read, retired: [] }],
+    ["a rotation", rotated, { ...rotated, retired: [retired("lgs_before")] }],
+    ["the removal of the app", undefined, undefined],
+  ] as const) {
+    let stored: LogToken | undefined = meanwhile;
+    const tokens = {
+      read: async () => stored,
+      versions: async () => [{ version: "3", token: "lgs_before" }],
+      write: async (_: string, token: LogToken) => {
+        stored = token;
+      },
+    } as unknown as LogTokens;
+    await endRetired(context as unknown as Context, { stage: "staging", tokens, watched }, read);
+    t.same(stored, after, title);
+  }
+  t.equal((await service.call("get_account", {}, old)).status, 401, "it is ended");
 });
