@@ -1,5 +1,6 @@
 import type { IncomingMessage, ServerResponse } from "node:http";
 import { crc32 } from "node:zlib";
+import type { Grant } from "../access/grant.ts";
 import { FIREHOSE_BUFFERING, firehoseLateness, MOST_FIREHOSE_BUFFERING } from "../alerts/lateness.ts";
 import { ERROR_STATUS, RpcError } from "../error.ts";
 import { RequestBodies } from "../http/body.ts";
@@ -45,7 +46,7 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
   });
   return async (request, response, grant, signal) => {
     const id = projectOf(request);
-    const lateness = firehoseLateness(bufferingOf(request));
+    const lateness = latenessBy(grant, request);
     request.socket.setTimeout(ANSWER_MS);
     response.once("finish", () => request.socket.setTimeout(limits.stalledMs));
     const requestId = await bodies.receive(request, signal, async (body) => {
@@ -124,6 +125,15 @@ function projectOf(request: IncomingMessage): string {
     "invalid",
     "the project is not named: add ?project=NAME to the URL of the endpoint, or the parameter project to the stream",
   );
+}
+
+/**
+ * How late the stream's events are at most, for which the alerts of a whole project wait. A stream has the token of all stages: with
+ * that of one stage, code of a preview could hold up the alerts of production.
+ */
+function latenessBy({ app }: Grant, request: IncomingMessage): number | undefined {
+  const seconds = bufferingOf(request);
+  return app?.stage ? undefined : firehoseLateness(seconds);
 }
 
 /** The seconds that the stream collects events for, by its attribute `buffering`. */

@@ -129,3 +129,27 @@ t.test("it ends with its project", async (t) => {
   await service.call("add_project", { project: { id: "shop", name: "shop" } });
   t.equal((await ingest(token, "shop", { timestamp: AT, level: "info", message: "m" })).status, 401);
 });
+
+t.test("the token of a stage does not hold up the alerts of its project", async (t) => {
+  const { service, add } = await withProjects(t);
+  const attributes = JSON.stringify({ commonAttributes: { project: "shop", buffering: "900" } });
+  const deliver = async (stage: string) => {
+    const id = `of ${stage}`;
+    const logEvents = [{ id, timestamp: Date.parse(AT), message: "m" }];
+    const message = { messageType: "DATA_MESSAGE", logGroup: "/aws/lambda/shop", logStream: "s", logEvents };
+    const data = Buffer.from(JSON.stringify(message)).toString("base64");
+    const { status } = await service.send({
+      path: "/integrations/cloudwatch",
+      body: JSON.stringify({ requestId: id, timestamp: 1, records: [{ data }] }),
+      headers: {
+        "content-type": "application/json",
+        "x-amz-firehose-access-key": (await add({ ...APP, stage })).json.id,
+        "x-amz-firehose-common-attributes": attributes,
+      },
+    });
+    t.equal(status, 200, id);
+    return (await service.records.db.selectFrom("lateness").selectAll().execute()).map(({ seconds }) => seconds);
+  };
+  t.same(await deliver("preview"), []);
+  t.same(await deliver(""), [960], "that of a stream says how late its events are");
+});
