@@ -35,7 +35,7 @@ export const leadsOut = (path: string, directory: Directory) => directory.leadsO
 
 /** The files that `logs.include` names, by their paths. Those that cannot be read, or are elsewhere, are left out. */
 export function logParts(root: Node | undefined, directory: Directory): LogPart[] {
-  const paths = new Set(includePatterns(root).flatMap((pattern) => pathsOf(pattern, directory)));
+  const paths = new Set(includePatterns(root).flatMap((pattern) => pathsOf(pattern, directory).paths));
   return [...paths].sort().flatMap((path) => {
     const text = path === "tool.json" || leadsOut(path, directory) ? undefined : directory.read(path);
     return text === undefined ? [] : [{ path, text }];
@@ -47,9 +47,13 @@ export function isLogPart(root: Node | undefined, path: string): boolean {
   return path !== "tool.json" && includePatterns(root).some((pattern) => matches(pattern.split("/"), path.split("/")));
 }
 
-/** Paths of the files of a pattern that are there, in no order. */
-export function pathsOf(pattern: string, directory: Directory): string[] {
+/** Paths of the files of a pattern that are there, in no order. `isCut`: there are more, which are left out. */
+export function pathsOf(
+  pattern: string,
+  directory: Directory,
+): { readonly paths: readonly string[]; readonly isCut: boolean } {
   let folders = [""];
+  let isCut = false;
   const parts = pattern.replace(/^(?:\.\/)+/, "").split("/");
   for (const [at, part] of parts.entries()) {
     const isLast = at === parts.length - 1;
@@ -63,12 +67,14 @@ export function pathsOf(pattern: string, directory: Directory): string[] {
         .map(({ name }) => path(name));
     });
     // A pattern in a folder of thousands is a mistake.
+    isCut ||= folders.length > MAX_PARTS;
     folders = folders.slice(0, MAX_PARTS);
   }
-  return folders;
+  return { paths: folders, isCut };
 }
 
-const MAX_PARTS = 100;
+/** Files of a pattern, and folders on the way to them. */
+export const MAX_PARTS = 100;
 
 function logNamesOf(root: Node | undefined, directory: Directory | undefined): LogNames {
   const parts = directory === undefined ? [] : logParts(root, directory);

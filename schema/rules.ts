@@ -104,6 +104,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/tag-name": "A value is not a valid name for a tag",
   "config/tag-value": "A value is not valid for a tag",
   "config/too-deep": "Values are nested too deep",
+  "config/too-many-files": "A pattern stands for more files than are read",
   "config/trailing-text": "Text after the configuration",
   "config/type": "A value has the wrong type",
   "config/unclosed": "A bracket is not closed",

@@ -4,10 +4,11 @@ import { parseAlertQuery, parsePipeline } from "../../grammar/query/index.ts";
 import { formatDuration } from "../../grammar/units/duration.ts";
 import type { Directory } from "../directory.ts";
 import { addition, insertMember, removal, spaced } from "../edits.ts";
+import { notUtf8 } from "../encoding.ts";
 import { type Member, memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
 import { resolve } from "../keywords.ts";
 import type { Meanings } from "../languages.ts";
-import { LOG_SECTIONS, leadsOut, logParts, type PartOf, partOf, pathsOf } from "../log-parts.ts";
+import { LOG_SECTIONS, leadsOut, logParts, MAX_PARTS, type PartOf, partOf, pathsOf } from "../log-parts.ts";
 import type { Memory } from "../memory.ts";
 import { MEMBERS, type NotificationMembers } from "../notification-members.ts";
 import type { ProblemReport } from "../report.ts";
@@ -284,7 +285,16 @@ function checkIncluded(
   const places = new Map<string, Node>();
   for (const item of items) {
     if (item.type !== "string" || !isInside(item.value)) continue;
-    const paths = pathsOf(item.value, directory);
+    const { paths, isCut } = pathsOf(item.value, directory);
+    // Alerts of a file that is left out would be removed from the log service by the next apply.
+    if (isCut) {
+      report.error(
+        "config/too-many-files",
+        item.span,
+        `more than ${MAX_PARTS} files or folders match ${quote(item.value)}`,
+        { hint: "put several queries, alerts and notifications into one file" },
+      );
+    }
     for (const path of paths) {
       if (leadsOut(path, directory)) reportLink(report, item, path);
       else if (!places.has(path)) places.set(path, item);
@@ -300,7 +310,16 @@ function checkIncluded(
   }
   const { names } = partOf(root, "tool.json", directory);
   for (const part of logParts(root, directory)) {
-    report.elsewhere(part, places.get(part.path)!.span, problemsOf(part.text, { root, path: part.path, names }));
+    const { path, text } = part;
+    // Bytes that are not UTF-8 were replaced by it.
+    const replacedAt = text.indexOf("\ufffd");
+    const problems = problemsOf(text, { root, path, names });
+    report.elsewhere(part, places.get(path)!.span, replacedAt === -1 ? problems : [notUtf8(replacedAt), ...problems]);
+    places.delete(path);
+  }
+  for (const [path, { span }] of places) {
+    if (path === "tool.json") continue;
+    report.error("config/missing-file", span, `the file ${quote(path)} cannot be read`);
   }
 }
 

@@ -92,6 +92,45 @@ function directoryOf(files: Files): Directory {
 const optionsOf = (files: Files | undefined) => (files ? { directory: directoryOf(files) } : {});
 const isError = ({ severity }: Problem) => severity === "error";
 
+t.test("included files that would be left out, or are damaged", (t) => {
+  const part = (name: string) => JSON.stringify({ logs: { queries: { [name]: "status = 500" } } });
+  const many = (count: number, path: (at: number) => string) =>
+    Object.fromEntries(Array.from({ length: count }, (_, at) => [path(at), part(`q${at}`)]));
+  const problemsOf = (pattern: string, directory: Directory) =>
+    checkConfig(JSON.stringify({ name: "app", logs: { include: [pattern] } }), { directory }).problems.map(
+      ({ severity, code, message }) => `${severity} ${code} ${message}`,
+    );
+  const site = { "app.js": "" };
+  const rows: readonly (readonly [pattern: string, files: Files, problems: readonly string[]])[] = [
+    ["ops/*.json", many(100, (at) => `ops/${at}.json`), []],
+    [
+      "ops/*.json",
+      many(101, (at) => `ops/${at}.json`),
+      ['error config/too-many-files more than 100 files or folders match "ops/*.json"'],
+    ],
+    [
+      "*/last.json",
+      { ...many(101, (at) => `${at}/x.json`), "z/last.json": part("q") },
+      [
+        'error config/too-many-files more than 100 files or folders match "*/last.json"',
+        'warning config/missing-file no file matches "*/last.json"',
+      ],
+    ],
+    [
+      "a.json",
+      { "a.json": part("q").replace("status = 500", 'message = \\"caf\ufffd\\"') },
+      ["error config/encoding a.json:1:41: the file is not UTF-8"],
+    ],
+  ];
+  for (const [pattern, files, problems] of rows) {
+    t.same(problemsOf(pattern, directoryOf({ ...files, ...site })), problems, pattern);
+  }
+  const directory = directoryOf({ "a.json": "", ...site });
+  const unread: Directory = { ...directory, read: (path) => (path === "a.json" ? undefined : directory.read(path)) };
+  t.same(problemsOf("a.json", unread), ['error config/missing-file the file "a.json" cannot be read']);
+  t.end();
+});
+
 t.test("values of variables, and what looks like a secret elsewhere, are not shown", (t) => {
   const key = `sk_live_${"a".repeat(16)}`;
   const stars = "*".repeat(key.length);
