@@ -30,6 +30,9 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
   const target = new URL(url);
   // Node throws for these, and an app must not end because of a variable.
   if (!/^https?:$/.test(target.protocol)) return async () => failed("TOOL_LOGS_URL is no address of a log service");
+  // Names and passwords of an address, which are of no use beside a token.
+  target.username = "";
+  target.password = "";
   if (!IS_TOKEN.test(token)) return async () => failed("TOOL_LOGS_TOKEN is no token");
   const isSecure = target.protocol === "https:";
   const { Agent, request } = isSecure ? await import("node:https") : { Agent: HttpAgent, request: requestHttp };
@@ -49,7 +52,7 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
   };
 
   /** Undefined if a connection that was kept turns out to be closed. */
-  function attempt({ body, idempotencyKey }: Parameters<PostBatch>[0]): Promise<Outcome | undefined> {
+  function attempt({ body, count, idempotencyKey }: Parameters<PostBatch>[0]): Promise<Outcome | undefined> {
     return new Promise((resolve) => {
       const req = request(target, {
         method: "POST",
@@ -98,7 +101,9 @@ export async function openIngest({ url, token, clock }: IngestOptions): Promise<
           else parts.push(part);
         });
         response.on("error", (error) => fail(`the answer broke off: ${error.message}`));
-        response.on("end", () => settle(outcomeOf(response, Buffer.concat(parts).toString(), target.host)));
+        response.on("end", () =>
+          settle(outcomeOf(response, Buffer.concat(parts).toString(), { host: target.host, count })),
+        );
       });
       req.end(body);
     });
@@ -132,15 +137,19 @@ const IS_TOKEN = /^[\x21-\x7e]+$/;
 
 const failed = (reason: string): Outcome => ({ kind: "failed", reason });
 
-function outcomeOf({ statusCode = 0, headers }: IncomingMessage, text: string, host: string): Outcome {
+function outcomeOf(
+  { statusCode = 0, headers }: IncomingMessage,
+  text: string,
+  { host, count }: { readonly host: string; readonly count: number },
+): Outcome {
   const answer = objectIn(text);
-  if (statusCode === 200 && typeof answer.accepted === "number" && Array.isArray(answer.errors)) {
-    const [first] = answer.errors;
-    return {
-      kind: "taken",
-      refused: answer.errors.length,
-      ...(first !== undefined && { reason: textOf(first?.message) }),
-    };
+  const { accepted, errors } = answer;
+  if (statusCode === 200 && typeof accepted === "number" && Array.isArray(errors)) {
+    const [first] = errors;
+    // Entries that it says nothing of are not stored either.
+    const refused = Math.max(errors.length, count - accepted);
+    const reason = first === undefined ? `${host} took ${accepted} of ${count} entries` : textOf(first?.message);
+    return { kind: "taken", refused, ...(refused > 0 && { reason }) };
   }
   if (statusCode === 200) return failed(`${host} does not answer as a log service`);
   const reason = `${statusCode} ${textOf(answer.message)}`.trim();

@@ -13,7 +13,12 @@ export type Outcome =
   | { readonly kind: "failed"; readonly reason: string; readonly retryAfterMs?: number };
 
 /** Sends a batch once. Never rejects; how long it takes is up to the service, and to the platform, which stops this process. */
-export type PostBatch = (batch: { readonly body: Buffer; readonly idempotencyKey: string }) => Promise<Outcome>;
+export type PostBatch = (batch: {
+  readonly body: Buffer;
+  /** Its lines. */
+  readonly count: number;
+  readonly idempotencyKey: string;
+}) => Promise<Outcome>;
 
 export interface SenderOptions {
   readonly post: PostBatch;
@@ -204,10 +209,10 @@ export class Sender {
       this.#gathering = undefined;
     }
     const batch = this.#batches[0]!;
-    const { idempotencyKey, bytes } = batch;
+    const { idempotencyKey, bytes, count } = batch;
     // Without the last line's end.
     const body = gzipSync(bytes.subarray(0, -1));
-    const landed = this.#options.post({ body, idempotencyKey }).then((outcome) => {
+    const landed = this.#options.post({ body, count, idempotencyKey }).then((outcome) => {
       this.#flight = undefined;
       this.#land(batch, outcome);
       return outcome.kind;

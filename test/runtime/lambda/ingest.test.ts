@@ -12,7 +12,7 @@ import { requires } from "../../support/require.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
-const BATCH = { body: gzipSync("{}"), idempotencyKey: "0123456789abcdef/1" };
+const BATCH = { body: gzipSync("{}"), count: 1, idempotencyKey: "0123456789abcdef/1" };
 
 async function start(t: Test, handler: RequestListener) {
   const server = createServer((req, res) => {
@@ -47,6 +47,7 @@ t.test("answers", async (t) => {
         '{"accepted":1,"errors":[{"index":1,"message":"line 2: too large"}]}',
         { kind: "taken", refused: 1, reason: "line 2: too large" },
       ],
+      [200, '{"accepted":0,"errors":[]}', { kind: "taken", refused: 1, reason: `${host} took 0 of 1 entries` }],
       [200, "<html>", notService],
       [200, "[]", notService],
       [400, '{"type":"invalid","message":"no"}', { kind: "refused", reason: "400 no" }],
@@ -164,6 +165,7 @@ t.test("variables that Node refuses are no reason to end", async (t) => {
   const rows: readonly (readonly [url: string, token: string, reason: string])[] = [
     ["ftp://127.0.0.1/ingest/shop", "lgs_x", "TOOL_LOGS_URL is no address of a log service"],
     ["data:,x", "lgs_x", "TOOL_LOGS_URL is no address of a log service"],
+    ["http://%zz:%@127.0.0.1:9/ingest/shop", "lgs_x", "127.0.0.1:9 cannot be reached: ECONNREFUSED"],
     ["http://127.0.0.1:9/ingest/shop", "a\nb", "TOOL_LOGS_TOKEN is no token"],
     ["http://127.0.0.1:9/ingest/shop", "\u0100", "TOOL_LOGS_TOKEN is no token"],
   ];

@@ -26,7 +26,7 @@ interface Fault {
   readonly attemptsAtS?: readonly number[];
 }
 
-const TAKEN = JSON.stringify({ accepted: 1, errors: [] });
+const TAKEN = JSON.stringify({ accepted: 1_000, errors: [] });
 const answerWith =
   (status: number, body: string, headers: Record<string, string> = {}) =>
   (res: ServerResponse) =>
