@@ -216,7 +216,12 @@ export async function makeToken(
     return await add();
   } catch (error) {
     if (!isMissing(error)) throw error;
-    await person.call("add_project", { project: { id: project, name: app } });
+    try {
+      await person.call("add_project", { project: { id: project, name: app } });
+    } catch (error) {
+      // Made since then, by another first deploy of the app.
+      if (!hasStatus(error, 409)) throw error;
+    }
     return add();
   }
 }
@@ -227,8 +232,10 @@ function usable(token: string): string {
   throw new TeamError("the log service answered something that is no token", "see whether its address is right");
 }
 
-const isMissing = (error: unknown) =>
-  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 404;
+const hasStatus = (error: unknown, status: number) =>
+  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === status;
+
+const isMissing = (error: unknown) => hasStatus(error, 404);
 
 export interface Rotation {
   /** Versions that aliases name and that have an old token. */

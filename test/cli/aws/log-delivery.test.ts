@@ -14,7 +14,9 @@ import type { LogToken, LogTokens } from "../../../cli/platform/log-tokens.ts";
 import { endedTokenOf, endRetired, makeToken, whyRefused } from "../../../cli/service/log-delivery.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { certificateFailure } from "../../../cli/team/connection-failure.ts";
+import { TeamError } from "../../../cli/team/error.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
+import { RpcFailure } from "../../../schema/rpc-client.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
 import { requires } from "../../support/require.ts";
@@ -291,4 +293,26 @@ t.test("a deploy that ends tokens keeps what was written since it read them", as
     t.same(stored, after, title);
   }
   t.equal((await service.call("get_account", {}, old)).status, 401, "it is ended");
+});
+
+t.test("two first deploys make one project", async (t) => {
+  const service = { origin: "https://logs.example.com", project: "shop" };
+  const failure = (status: number) => new TeamError("no", "", { cause: new RpcFailure(status, "x", "no") });
+  for (const [status, made] of [
+    [409, "lgs_x"],
+    [403, undefined],
+  ] as const) {
+    let isThere = false;
+    const person = {
+      async call(name: string) {
+        if (name === "add_token" && !isThere) throw failure(404);
+        if (name === "add_token") return { id: "lgs_x" };
+        // The other one was faster.
+        isThere = true;
+        throw failure(status);
+      },
+    } as unknown as AccountClient;
+    const token = makeToken(person, { service, app: "shop", stage: "staging" });
+    t.equal(await token.catch(() => undefined), made, `${status}`);
+  }
 });
