@@ -64,7 +64,7 @@ export async function serviceTraffic(
   // As logservice/address/page.ts has it; a test compares them.
   const path = `/t/${encodeURIComponent(team ?? "")}/p/${encodeURIComponent(project)}/events`;
   const page = team === undefined ? undefined : `${new URL(service).origin}${path}`;
-  if (!Array.isArray(discovered?.fields)) throw noService();
+  if (!areFields(discovered?.fields)) throw noService();
   return trafficIn({ rules, stages, fields: discovered.fields }, { days, nowMs, page });
 }
 
@@ -76,6 +76,15 @@ function isTable(answer: { readonly columns: readonly unknown[]; readonly rows: 
     columns.every((column) => typeof column?.name === "string") &&
     Array.isArray(rows) &&
     rows.every(Array.isArray)
+  );
+}
+
+function areFields(fields: unknown): boolean {
+  return (
+    Array.isArray(fields) &&
+    fields.every(
+      (one) => typeof one?.name === "string" && typeof one.type === "string" && typeof one.count === "number",
+    )
   );
 }
 

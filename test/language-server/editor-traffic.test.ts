@@ -494,11 +494,19 @@ t.test("a service of a file that answers anything, or nothing", async (t) => {
   t.match(stderr, /^the traffic is not known: .*gone/);
   t.notMatch(stderr, "\u001b", "nothing that a terminal obeys");
 
-  [answer, requests] = [undefined, 0];
   const clock = new TestClock();
   const context = { io: { env, clock, nowMs: () => clock.nowMs() } } as unknown as Context;
   const { signal } = new AbortController();
-  const silent = serviceTraffic(context, { service, project: "shop" }, { days: 30, signal });
+  const ask = () => serviceTraffic(context, { service, project: "shop" }, { days: 30, signal });
+  status = 200;
+  const message = `${service} does not answer as a log service`;
+  for (const field of ["null", "1", '{"name":1,"type":"string","count":1}', '{"name":"a"}']) {
+    answer = `{"columns":[],"rows":[],"fields":[${field}]}`;
+    await t.rejects(ask(), { message }, answer);
+  }
+
+  [answer, requests] = [undefined, 0];
+  const silent = ask();
   const given = t.rejects(silent, { name: "TimeoutError" });
   await until("it is asked", () => requests === 3);
   await clock.advance(45_000);
