@@ -142,7 +142,13 @@ async function tokenFor(
       };
     }
     const token = await makeToken(person, { service, app: config.name, stage });
-    const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
+    const latest = await tokens.read(stage, watched);
+    // Another deploy was faster: nobody would end a token that is not stored.
+    if (latest !== undefined && isFor(latest, service)) {
+      await endToken(person, token);
+      return { token: latest };
+    }
+    const fresh: LogToken = { service: origin, project, token, retired: retiredOf(latest) };
     await tokens.write(stage, fresh, watched);
     return { token: fresh };
   } catch (error) {
@@ -277,8 +283,9 @@ async function rotate(
   const { origin, project } = service;
   const person = personAt(context, origin, watched.signal);
   if (person === undefined) throw nobodyAt(origin);
-  const stored = await tokens.read(stage, watched);
   const token = await makeToken(person, { service, app: config.name, stage });
+  // Not before: somebody else may rotate it, too.
+  const stored = await tokens.read(stage, watched);
   const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
   await tokens.write(stage, fresh, watched);
   const old = new Set(fresh.retired.map((one) => one.token));
@@ -302,8 +309,8 @@ export async function rotateStreamToken(
   try {
     const person = personAt(context, origin, watched.signal);
     if (person === undefined) throw nobodyAt(origin);
-    const stored = await tokens.read(ALL_OF_APP, watched);
     const token = await makeToken(person, { service: { origin, project }, app: config.name, stage: ALL_OF_APP });
+    const stored = await tokens.read(ALL_OF_APP, watched);
     const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
     await tokens.write(ALL_OF_APP, fresh, watched);
     const isChanged = await change(token);

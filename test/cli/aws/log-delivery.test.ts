@@ -11,11 +11,19 @@ import t, { type Test } from "tap";
 import type { Context } from "../../../cli/context.ts";
 import { PlatformError } from "../../../cli/platform/error.ts";
 import type { LogToken, LogTokens } from "../../../cli/platform/log-tokens.ts";
-import { endedTokenOf, endRetired, makeToken, whyRefused } from "../../../cli/service/log-delivery.ts";
+import {
+  deliveryFor,
+  endedTokenOf,
+  endRetired,
+  makeToken,
+  rotateToken,
+  whyRefused,
+} from "../../../cli/service/log-delivery.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { certificateFailure } from "../../../cli/team/connection-failure.ts";
 import { TeamError } from "../../../cli/team/error.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
+import type { Config } from "../../../schema/index.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../support/deployed-app.ts";
@@ -315,4 +323,38 @@ t.test("two first deploys make one project", async (t) => {
     const token = makeToken(person, { service, app: "shop", stage: "staging" });
     t.equal(await token.catch(() => undefined), made, `${status}`);
   }
+});
+
+t.test("of two people who make a token at once, neither loses one that nobody ends", async (t) => {
+  const service = await startTestService(t);
+  const context = { io: { env: await signedIn(t, service), clock: systemClock }, say: async () => {} };
+  await service.call("add_project", { project: { id: "shop", name: "shop" } });
+  const { origin } = new URL(service.running.url);
+  const theirs: LogToken = { service: origin, project: "shop", token: "lgs_theirs", retired: [] };
+  let stored: LogToken | undefined;
+  let made = 0;
+  const tokens = {
+    // The other one stores theirs while this one's is made.
+    async read() {
+      const { json } = await service.call("get_tokens");
+      made = json.tokens.filter((one: { project_id: string }) => one.project_id === "shop").length;
+      if (made > 0) stored ??= theirs;
+      return stored;
+    },
+    versions: async () => [{ version: "1", token: "lgs_theirs" }],
+    write: async (_: string, token: LogToken) => {
+      stored = token;
+    },
+  } as unknown as LogTokens;
+  const watched = { signal: new AbortController().signal, report() {} };
+  const config = { name: "shop", logs: { service: origin } } as Config;
+  const request = { config, stage: "staging", tokens, watched };
+  const { token } = await deliveryFor(context as unknown as Context, request);
+  t.same([token, stored, made], [theirs, theirs, 1]);
+  await tokens.read("staging", watched);
+  t.equal(made, 0, "its own is ended");
+
+  stored = undefined;
+  await rotateToken(context as unknown as Context, request, { now: false });
+  t.same((stored as LogToken | undefined)?.retired, [{ service: origin, token: "lgs_theirs" }]);
 });
