@@ -46,7 +46,8 @@ export function cloudwatchAnswer({ service, limits }: RouteState): GrantedAnswer
   });
   return async (request, response, grant, signal) => {
     const id = projectOf(request);
-    const lateness = latenessBy(grant, request);
+    refuseFunctions(grant);
+    const lateness = firehoseLateness(bufferingOf(request));
     request.socket.setTimeout(ANSWER_MS);
     response.once("finish", () => request.socket.setTimeout(limits.stalledMs));
     const requestId = await bodies.receive(request, signal, async (body) => {
@@ -128,12 +129,12 @@ function projectOf(request: IncomingMessage): string {
 }
 
 /**
- * How late the stream's events are at most, for which the alerts of a whole project wait. A stream has the token of all stages: with
- * that of one stage, code of a preview could hold up the alerts of production.
+ * Refuses the token of one stage, which its function has: with it, code of a preview could have alerts of production wait for its
+ * stream, and the service unpack gigabytes. Streams have the token of all stages.
  */
-function latenessBy({ app }: Grant, request: IncomingMessage): number | undefined {
-  const seconds = bufferingOf(request);
-  return app?.stage ? undefined : firehoseLateness(seconds);
+function refuseFunctions({ app }: Grant): void {
+  if (app?.stage)
+    throw new RpcError("forbidden", "this token is that of one stage, which sends to /ingest: a stream needs its own");
 }
 
 /** The seconds that the stream collects events for, by its attribute `buffering`. */

@@ -21,7 +21,7 @@ interface Appended {
   readonly grant: Grant;
   readonly project: string;
   /** How many seconds events take at most that come this way, where it has a lateness of its own. */
-  readonly lateness?: number | undefined;
+  readonly lateness?: number;
 }
 
 /** Makes a retried batch count once: the header Idempotency-Key, and a hash of the body that came with it. */
