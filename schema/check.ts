@@ -18,7 +18,7 @@ import {
   checkAppName,
   checkBackoff,
   checkErrorPageVariables,
-  checkQueryNames,
+  checkSavedQueries,
   checkStaticPrefix,
 } from "./checks/settings.ts";
 import { checkSite } from "./checks/site.ts";
@@ -133,7 +133,7 @@ function* checkMeaning(
 ): Generator<undefined, undefined> {
   const meanings = yield* checkLanguages(report, root, { memory, log });
   yield;
-  checkQueryNames(report, memberOf(root, "logs")?.value);
+  checkSavedQueries(report, memberOf(root, "logs")?.value);
   checkQueryStages(report, partOf?.root ?? root, meanings);
   const problemsOf = (text: string, part: PartOf) =>
     checkAtOnce(text, { partOf: part, ...(directory && { directory }) }).problems;
@@ -161,7 +161,6 @@ function* checkMeaning(
   checkDns(report, section("dns"));
   checkStages(report, section("stages"), settings);
   yield;
-  checkQueryNames(report, section("logs"));
   checkLogDelivery(report, section("logs"));
   checkActions(report, root);
   checkAlerts(report, section("alerts"), meanings);

@@ -65,6 +65,7 @@ export const RULES: Readonly<Record<string, string>> = {
   "config/missing-script": "A command runs a script that package.json does not have",
   "config/name": "A value is not a valid name for an app",
   "config/loop-hit": "A redirect led clients back to where they came from (tool validate --traffic)",
+  "config/nested-query": "A saved query names another one",
   "config/no-value": "An injection has neither a value nor a file",
   "config/no-hit": "No request hit a redirect or rewrite (tool validate --traffic)",
   "config/not-an-object": "The configuration is not an object",

@@ -30,7 +30,7 @@ export {
 export { conditionsOf, isPossible, otherTypesIn, type PlacedCondition } from "./other-types.ts";
 export { parseQuery } from "./parse.ts";
 export { type Accumulator, accumulator } from "./pipe/accumulators.ts";
-export { type AlertQuery, parseAlertQuery } from "./pipe/alert-query.ts";
+export { type AlertQuery, parseAlertQuery, savedQueryIn } from "./pipe/alert-query.ts";
 export { columnIndex, columnName, columnOf, outputOf, type RowColumn, resultOf } from "./pipe/columns.ts";
 export { isMergeable, isStreaming, type PipesResult, PipesRun, pipesOver, readOfField } from "./pipe/evaluate.ts";
 export { explainPipeAt, explainPipes } from "./pipe/explain.ts";

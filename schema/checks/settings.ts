@@ -1,4 +1,5 @@
-import { type Fix, quote, type Span } from "../../grammar/problem.ts";
+import { type Fix, type Problem, quote, type Span } from "../../grammar/problem.ts";
+import { parsePipeline, savedQueryIn } from "../../grammar/query/index.ts";
 import { cleanName, cleanPath } from "../clean-text.ts";
 import { addition } from "../edits.ts";
 import { memberOf, type Node, type ObjectNode } from "../json.ts";
@@ -114,16 +115,27 @@ export function checkStaticPrefix(report: ProblemReport, settings: Node | undefi
 }
 
 /** Saved queries are called as `@name` on a command line. */
-export function checkQueryNames(report: ProblemReport, logs: Node | undefined) {
+export function checkSavedQueries(report: ProblemReport, logs: Node | undefined) {
   const queries = memberOf(logs, "queries")?.value;
   if (queries?.type !== "object") return;
-  for (const { key } of queries.members) {
+  for (const { key, value } of queries.members) {
+    if (value?.type === "string") report.inside(value, namesOfOthers(value.value));
     if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(key.value)) continue;
     report.error("config/query-name", key.span, `${quote(key.value)} is not a valid query name`, {
       hint: "write letters, digits, - and _, beginning with a letter: it is used as @name",
       fix: report.suggest(key, cleanName(key.value, { others: "-_" })),
     });
   }
+}
+
+/** The command reads names in what was typed only: here they would be fields, which no entry has. */
+function namesOfOthers(text: string): readonly Problem[] {
+  const parsed = text.includes("@") ? parsePipeline(text) : undefined;
+  const saved = parsed?.ok ? savedQueryIn(parsed.value.query) : undefined;
+  if (saved === undefined) return [];
+  const message = `a saved query cannot name another one, as ${saved.name} would`;
+  const hint = "write its text; what is typed may name several: tool logs '@slow @mine'";
+  return [{ code: "config/nested-query", severity: "error", message, hint, span: saved.span }];
 }
 
 /** The variables that the built-in page reads; templates of the project may read them as they like. */

@@ -46,7 +46,7 @@ export function parseAlertQuery(text: string): Parsed<AlertQuery> {
 }
 
 /** The first word that looks like the name of a saved query, as the command takes them: `@slow`. */
-function savedQueryIn(query: Query): { readonly name: string; readonly span: Span } | undefined {
+export function savedQueryIn(query: Query): { readonly name: string; readonly span: Span } | undefined {
   let first: { readonly name: string; readonly span: Span } | undefined;
   forEachTerm(query.expr, (term) => {
     if (first !== undefined || term.kind !== "truthy" || target(term.field).at === "entry") return;
