@@ -2,7 +2,7 @@ import { readFile } from "node:fs/promises";
 import { basename, join } from "node:path";
 import { type Elsewhere, LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
 import { requireProjectFile } from "../language-server/node-project-file.ts";
-import { type Config, checkConfig, maskProblems, maskSecrets } from "../schema/index.ts";
+import { type Config, checkConfig, logParts, maskProblems, maskSecrets } from "../schema/index.ts";
 import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
 import { edition, releaseAccount } from "./edition.ts";
@@ -80,7 +80,7 @@ function withoutEnvironment({ environment: _, ...rest }: Written): object {
 
 const isError = ({ severity }: Problem) => severity === "error";
 
-/** `logs.queries` of tool.json. Of its entries only the named ones must be right. */
+/** `logs.queries` of tool.json and of the files that it includes. Of those in tool.json only the named ones must be right. */
 export async function readSavedQueries(
   context: Context,
   names: readonly string[],
@@ -92,13 +92,19 @@ export async function readSavedQueries(
     ({ span }) => !others.some(({ key, value = key }) => span.start >= key.span.start && span.end <= value.span.end),
   );
   await sayProblems(context, ownProblems, { file: CONFIG_FILE, text });
-  return ownProblems.some(isError) ? context.exit(EXIT.failed) : textsOf(queries);
+  return ownProblems.some(isError) ? context.exit(EXIT.failed) : savedQueriesOf(context, text);
 }
 
 /** The same without a word, also if there is no tool.json. */
 export async function savedQueriesIn(context: Context): Promise<Readonly<Record<string, string>>> {
   const file = await readTextFile(join(context.directory, CONFIG_FILE));
-  return file.ok ? textsOf(queriesIn(file.value)) : {};
+  return file.ok ? savedQueriesOf(context, file.value) : {};
+}
+
+/** A name that two of the files have is reported as an error of the second. */
+function savedQueriesOf({ directory }: Context, text: string): Readonly<Record<string, string>> {
+  const parts = logParts(parseByLines(text).root, diskDirectory(directory));
+  return Object.assign({}, ...[text, ...parts.map((part) => part.text)].map((one) => textsOf(queriesIn(one))));
 }
 
 const queriesIn = (text: string) => memberOf(memberOf(parseByLines(text).root, "logs")?.value, "queries")?.value;

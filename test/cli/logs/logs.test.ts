@@ -327,7 +327,8 @@ const line = (message: string, more: Record<string, unknown> = {}, ageMs = 0) =>
 t.test("where entries come from", async (t) => {
   const HOUR_MS = 3_600_000;
   const cwd = t.testdir({
-    "tool.json": '{ "name": "app", "logs": { "queries": { "slow": "duration > 1s" } } }',
+    "tool.json": '{ "name": "app", "logs": { "queries": { "slow": "duration > 1s" }, "include": ["ops/*.json"] } }',
+    ops: { "more.json": '{ "logs": { "queries": { "quick": "duration < 1s" } } }' },
     ".tool": {
       "development.ndjson.1": `${line("days ago", {}, 50 * HOUR_MS)}\n${line("rotated", {}, 3 * HOUR_MS)}\n`,
       "development.ndjson": `${line("fast", { duration: 5 }, 2 * HOUR_MS)}\n${line("slow", { duration: 2000 }, HOUR_MS)}\n`,
@@ -356,6 +357,7 @@ t.test("where entries come from", async (t) => {
     ["tool logs --since 1d12h --until 150m", "rotated", note],
     [`tool logs --since ${new Date(Date.now() - 1.5 * HOUR_MS).toISOString()}`, "slow", note],
     ["tool logs @slow", "slow", note],
+    ["tool logs @quick", "fast", note],
     ["tool logs 'message = nothing'", "", note],
     ["tool logs --file a/1.log --file a/2.log", "a1 a2"],
     ["tool logs --file 'a/[0-9].log'", "a1 a2"],
