@@ -60,6 +60,21 @@ t.test("a deploy joins the log service that runs here, and says where to look", 
   t.match((await sandbox.tool(directory, "logs")).stderr, "in the sandbox\n", "its own log is read without a service");
 });
 
+t.test("what runs already sends to a service that is started later", async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const { url } = service.running;
+  const directory = t.testdir({ "tool.json": '{ "name": "my-app" }', "index.html": "<p>hello</p>" });
+  t.equal((await sandbox.tool(directory, "deploy")).code, 0);
+  t.match(await sandbox.ask("my-app", "staging"), { body: /hello/ });
+  new SandboxFolder(sandbox.folder).writeLogService({ url, token: service.owner, pageUrl: url });
+  t.match((await sandbox.tool(directory, "deploy")).stderr, /^its log in a browser: /m);
+  t.match(await sandbox.ask("my-app", "staging"), { body: /hello/ });
+  await until("the response is in the service", async () => {
+    const { json } = await service.call("search", { project_id: "my_app", ...RANGE, query: "status = 200" });
+    return ((json.events ?? []) as object[]).length > 0;
+  });
+});
+
 t.test("a stream of Firehose delivers to the service that runs here", slow(), async (t) => {
   const [sandbox, service] = [testSandbox(t), await startTestService(t)];
   const { url } = service.running;

@@ -35,9 +35,14 @@ interface Pool {
   isRetired: boolean;
 }
 
+/** Where an app's entries are sent, if a log service runs here. */
+type LogsHere = { readonly url: string; readonly token: string } | undefined;
+
 interface Slot {
   readonly local: LocalFunction;
   readonly key: FunctionKey;
+  /** What it was started with. */
+  readonly logs: LogsHere;
   busy: number;
 }
 
@@ -46,6 +51,7 @@ interface Start {
   readonly pool: Pool;
   /** Where the services answer, if the function reads from one. */
   readonly readsFrom: string | undefined;
+  readonly logs: LogsHere;
 }
 
 export class Runner {
@@ -71,9 +77,11 @@ export class Runner {
     if (pool.refusal !== undefined) {
       return { kind: "error", error: { errorType: "Runtime.InvalidEntrypoint", errorMessage: pool.refusal } };
     }
+    const logs = this.#logsOf(lambdaFunction, version);
+    this.#takeDownDeaf(pool, logs);
     let slot = pool.functions.find(({ busy }) => busy === 0);
     if (slot === undefined && pool.functions.length < MAX_ENVIRONMENTS) {
-      const newSlot = this.#start(lambdaFunction, version, { qualifier, pool, readsFrom });
+      const newSlot = this.#start(lambdaFunction, version, { qualifier, pool, readsFrom, logs });
       pool.functions.push(newSlot);
       slot = newSlot;
     }
@@ -153,15 +161,33 @@ export class Runner {
     return settings.environment?.TOOL_VARIABLES === undefined ? undefined : this.#state.world.url;
   }
 
-  #start(lambdaFunction: LambdaFunction, version: Version, { qualifier, pool, readsFrom }: Start): Slot {
+  #logsOf({ name }: LambdaFunction, { settings }: Version): LogsHere {
+    const stage = settings.environment?.TOOL_STAGE;
+    return stage === undefined ? undefined : this.#state.world.options.logsOf?.(name, stage);
+  }
+
+  /**
+   * Takes down what is idle and was started before the log service, or with a token that another has replaced: the service
+   * would get nothing of it for as long as it is used. Without a service everything stays: it may be back soon.
+   */
+  #takeDownDeaf({ functions }: Pool, logs: LogsHere): void {
+    if (logs === undefined) return;
+    for (const slot of functions.filter(({ busy }) => busy === 0)) {
+      if (slot.logs?.url === logs.url && slot.logs.token === logs.token) continue;
+      functions.splice(functions.indexOf(slot), 1);
+      this.#state.world.functionKeys.revoke(slot.key);
+      void slot.local.shutDown();
+    }
+  }
+
+  #start(lambdaFunction: LambdaFunction, version: Version, start: Start): Slot {
+    const { qualifier, pool, readsFrom, logs } = start;
     const { settings } = version;
     const task = join(pool.directory, "task");
     const here = (path: string) =>
       path.replace(/^\/var\/task(?=\/)/, task).replace(/^\/opt(?=\/)/, join(pool.directory, "opt"));
     const wrapper = settings.environment?.AWS_LAMBDA_EXEC_WRAPPER;
     const { world, region } = this.#state;
-    const stage = settings.environment?.TOOL_STAGE;
-    const logs = stage === undefined ? undefined : world.options.logsOf?.(lambdaFunction.name, stage);
     const day = world.clock.date().toISOString().slice(0, 10).replaceAll("-", "/");
     const logStream = `${day}/[${version.version}]${randomBytes(16).toString("hex")}`;
     const log = eventWriter((messages) => {
@@ -211,7 +237,7 @@ export class Runner {
         ...(wrapper !== undefined && { AWS_LAMBDA_EXEC_WRAPPER: here(wrapper) }),
       },
     });
-    return { local, key, busy: 0 };
+    return { local, key, logs, busy: 0 };
   }
 
   async #endPool(pool: Pool): Promise<void> {
