@@ -158,6 +158,12 @@ async function sourceOf(
     cloud: options.cloud,
   });
   if (!chosen.ok) return context.misuse(chosen.problems[0].message, chosen.problems[0].hint);
+  // An alert that stays silent over a log without entries would look tested.
+  if (chosen.source.isAbsent === true) {
+    const hint =
+      "name another one by --sandbox, --cloud, --service URL or --file; tool start writes that of development";
+    return context.misuse("there is no log to replay", hint);
+  }
   return chosen.source;
 }
 

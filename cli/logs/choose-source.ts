@@ -280,6 +280,7 @@ function developmentSource(
     source: {
       sinceMs,
       note,
+      isAbsent: !hasLog,
       live: follow,
       // The end of this log is what just happened; the first entries would be yesterday's.
       limitsToNewest: !follow,

@@ -26,6 +26,8 @@ export interface EntrySource {
   readonly saysWhenCaughtUp?: boolean;
   /** The parts of the inputs that could not be read so far, although they did not fail; undefined if there are none. */
   missing?(): string | undefined;
+  /** Whether the log is not there yet. */
+  readonly isAbsent?: boolean;
   /** Size of all inputs together, if it is known. */
   readonly totalBytes: number | undefined;
   /**

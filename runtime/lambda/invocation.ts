@@ -45,15 +45,19 @@ const MARGIN_MS = 300;
 /**
  * Answers one invocation. Whatever the event holds, and whatever becomes of the app, the platform gets an answer: an
  * invocation error would be a bare "Internal Server Error" of the gateway. Rejects only if the answer is not accepted.
+ * Returns whether it was a request, which others may follow at once.
  */
 export async function answerInvocation(
   application: Application,
   invocation: LambdaInvocation,
   answer: AnswerSink,
   options: InvocationOptions,
-): Promise<void> {
+): Promise<boolean> {
   const event = readPlatformEvent(invocation.event);
-  if (event.kind === "http") return answerRequest(event, { application, invocation, answer, options });
+  if (event.kind === "http") {
+    await answerRequest(event, { application, invocation, answer, options });
+    return true;
+  }
   if (event.kind === "warming") {
     const doneByMs = invocation.deadlineMs - MARGIN_MS;
     const { clock } = application;
@@ -61,11 +65,13 @@ export async function answerInvocation(
     await untilListening(application, doneByMs);
     const endMs = Math.min(heldSinceMs + event.holdMs, doneByMs);
     if (clock.nowMs() < endMs) await clock.sleep(endMs - clock.nowMs());
-    return answer.document(JSON.stringify({ warm: true }));
+    await answer.document(JSON.stringify({ warm: true }));
+    return false;
   }
   if (event.kind === "check") {
     const check = await checkApp(application, invocation.id, invocation.deadlineMs - MARGIN_MS);
-    return answer.document(JSON.stringify({ check }));
+    await answer.document(JSON.stringify({ check }));
+    return false;
   }
   application.entries.write("error", "event is not an HTTP request", {
     invocation: invocation.id,
@@ -76,7 +82,8 @@ export async function answerInvocation(
     message: `this function answers HTTP requests only: ${event.reason}`,
     hint: 'invoke it through its gateway or a function URL, or with {"tool": "warm"} to keep it warm',
   };
-  return answer.document(JSON.stringify({ error }));
+  await answer.document(JSON.stringify({ error }));
+  return false;
 }
 
 interface RequestContext {

@@ -37,6 +37,7 @@ export async function answerInvocations(
   await untilListening(application, options.readyByMs);
   await Promise.race([options.registered, waited]);
   let pauseMs: number | undefined;
+  let wasRequest = false;
   for (let idleSinceMs = clock.nowMs(), isFirst = true; ; idleSinceMs = clock.nowMs(), isFirst = false) {
     await outputRead();
     application.entries.flush();
@@ -44,10 +45,12 @@ export async function answerInvocations(
     if (!isFirst) await options.sender?.answered(pauseMs);
     const waitingSinceMs = clock.nowMs();
     const invocation = await api.next();
-    pauseMs = isFirst ? undefined : clock.nowMs() - waitingSinceMs;
+    // The check of a deploy, just before the first request, is no sign that more will follow.
+    pauseMs = wasRequest ? clock.nowMs() - waitingSinceMs : undefined;
+    wasRequest = true;
     if (clock.nowMs() - idleSinceMs > MAX_IDLE_MS) application.supervisor?.dropIdleConnections();
     try {
-      await answerInvocation(application, invocation, api.answerTo(invocation), options);
+      wasRequest = await answerInvocation(application, invocation, api.answerTo(invocation), options);
     } catch (error) {
       // Too late, or more than it takes: the next invocation has nothing to do with it.
       const fields = { invocation: invocation.id, reason: (error as Error).message };

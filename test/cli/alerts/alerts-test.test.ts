@@ -86,6 +86,16 @@ t.test("a replay over a file", async (t) => {
   t.same(JSON.parse(json.stdout), { alerts: [{ name: "calm", episodes: [], intervals: 5, missing_bytes: 0 }] });
 });
 
+t.test("a replay without a log is refused: an alert would look tested", async (t) => {
+  const cwd = t.testdir(project({ errors: ERRORS }));
+  const { code, stdout, stderr } = await tool(["alerts", "test", "--since", "1h"], { cwd });
+  t.same([code, stdout], [2, ""]);
+  t.equal(
+    stderr,
+    "error: there is no log to replay\n  name another one by --sandbox, --cloud, --service URL or --file; tool start writes that of development\n",
+  );
+});
+
 const MINUTE_MS = 60_000;
 const DAY_MS = 24 * 60 * MINUTE_MS;
 

@@ -8,6 +8,9 @@ import type { Entry } from "../../../grammar/entry.ts";
 import { createApplication } from "../../../runtime/index.ts";
 import { checkApp } from "../../../runtime/lambda/check.ts";
 import { answerInvocation, untilListening } from "../../../runtime/lambda/invocation.ts";
+import { answerInvocations } from "../../../runtime/lambda/loop.ts";
+import type { RuntimeApi } from "../../../runtime/lambda/runtime-api.ts";
+import type { Sender } from "../../../runtime/lambda/sender.ts";
 import { runningClock } from "../../support/clock-at.ts";
 import { apps, ask, commandOf, configOf, isRunning, type Project } from "../../support/runtime.ts";
 import { bundle, type Deployed, deploy } from "../../support/runtime-api/deployed.ts";
@@ -205,6 +208,29 @@ t.test("the answer is there 300 ms before the deadline, in one piece and in part
     });
     t.ok(leftMs! > 150 && leftMs! <= 310, `${path}${streams ? " in parts" : ""}: ${leftMs} ms before it`);
   }
+});
+
+t.test("the pause before the first request after a check is none between two requests", async (t) => {
+  const { application, clock } = applicationOf(t, { app: "echo/server.mjs" });
+  const events = [{ tool: "check" }, { tool: "warm" }, restEvent("GET", "/"), restEvent("GET", "/")];
+  const pausesMs: (number | undefined)[] = [];
+  const api = {
+    next: () => {
+      const event = events.shift();
+      const invocation = { id: "i", event, deadlineMs: clock.nowMs() + 60_000 };
+      return event === undefined ? new Promise(() => {}) : Promise.resolve(invocation);
+    },
+    answerTo: () => ({ document: async () => {} }),
+  } as unknown as RuntimeApi;
+  const sender = { answered: async (pauseMs: number | undefined) => void pausesMs.push(pauseMs) } as unknown as Sender;
+  const options = { streams: false, readyByMs: clock.nowMs() + 8_000, sender, registered: Promise.resolve() };
+  void answerInvocations(application, api, options);
+  await until("all answers", async () => {
+    await clock.advance(10);
+    return pausesMs.length === 4;
+  });
+  t.same(pausesMs.slice(0, 3), [undefined, undefined, undefined], "after the check, the warming and the first request");
+  t.type(pausesMs[3], "number", "after the second");
 });
 
 t.test("an app that does not listen: 504 before the platform's deadline", async (t) => {
