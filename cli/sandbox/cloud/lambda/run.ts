@@ -41,7 +41,7 @@ type LogsHere = { readonly url: string; readonly token: string } | undefined;
 interface Slot {
   readonly local: LocalFunction;
   readonly key: FunctionKey;
-  /** What it was started with. */
+  /** The address and the token that it was started with. */
   readonly logs: LogsHere;
   busy: number;
 }
