@@ -106,14 +106,14 @@ t.test("flags of records in PostgreSQL that cannot be meant", async (t) => {
   const needed = "add --records postgres://user@host/database";
   const address = "postgres://tool@127.0.0.1/logs";
   const rows: readonly (readonly [flags: readonly string[], stderr: string, env?: Record<string, string>])[] = [
-    [["--records", "logs"], ofAddress('"logs" is no address such as postgres://user@host/database')],
+    [["--records", "logs"], ofAddress("it is no address such as postgres://user@host/database")],
     [
       ["--records", "postgres://tool:secret@127.0.0.1/logs"],
       ofAddress(
         "the address has a password, which others can see: give it by --records-password FILE, or in TOOL_RECORDS_PASSWORD",
       ),
     ],
-    [[], ofAddress('"x" is no address such as postgres://user@host/database', "TOOL_RECORDS"), { TOOL_RECORDS: "x" }],
+    [[], ofAddress("it is no address such as postgres://user@host/database", "TOOL_RECORDS"), { TOOL_RECORDS: "x" }],
     [["--key-file", "k"], `error: --key-file is for records in PostgreSQL, whose address is missing\n  ${needed}\n`],
     [
       ["--records-password", "p"],

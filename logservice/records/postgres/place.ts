@@ -27,8 +27,9 @@ export function readPostgresAddress(
   password: string | undefined,
 ): { readonly ok: true; readonly value: PostgresPlace } | { readonly ok: false; readonly problem: string } {
   const wrong = (problem: string) => ({ ok: false, problem }) as const;
+  // A mistyped address is not repeated: it may have a password, and what refuses it may write to a log.
   if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
-    return wrong(`${JSON.stringify(text)} is no address such as postgres://user@host/database`);
+    return wrong("it is no address such as postgres://user@host/database");
   const url = new URL(text);
   if (url.password !== "")
     return wrong(
@@ -44,10 +45,11 @@ export function readPostgresAddress(
   if (sslmode !== undefined && !SSL_MODES.some((one) => one === sslmode))
     return wrong(`sslmode is one of ${SSL_MODES.join(", ")}`);
   const host = socket ?? url.hostname.replace(/^\[|\]$/g, "");
-  const database = decodeURIComponent(url.pathname.slice(1));
-  const user = decodeURIComponent(url.username);
+  const [database, user] = [url.pathname.slice(1), url.username].map(decoded);
+  if (database === undefined || user === undefined)
+    return wrong("a % in the address does not begin a character: write it as %25");
   if (host === "" || database === "" || user === "")
-    return wrong(`${JSON.stringify(text)} needs a user, a host and a database: postgres://user@host/database`);
+    return wrong("it needs a user, a host and a database: postgres://user@host/database");
   const isNear = host.startsWith("/") || isLoopback(host);
   const mode = sslmode ?? (isNear ? "disable" : "verify-full");
   let ca = {};
@@ -64,4 +66,13 @@ export function readPostgresAddress(
       ssl: mode === "disable" ? false : { rejectUnauthorized: mode === "verify-full", ...ca },
     },
   };
+}
+
+/** A part of an address without its escapes; undefined if these are not UTF-8. */
+function decoded(part: string): string | undefined {
+  try {
+    return decodeURIComponent(part);
+  } catch {
+    return undefined;
+  }
 }

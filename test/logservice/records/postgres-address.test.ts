@@ -27,14 +27,15 @@ for (const [text, value] of Object.entries(ADDRESSES))
   t.same(readPostgresAddress(text, undefined), { ok: true, value }, text);
 
 const FAULTS: Readonly<Record<string, string | RegExp>> = {
-  logs: '"logs" is no address such as postgres://user@host/database',
+  logs: "it is no address such as postgres://user@host/database",
   "mysql://tool@localhost/logs": /is no address such as/,
   "postgres://tool:secret@localhost/logs":
     "the address has a password, which others can see: give it by --records-password FILE, or in TOOL_RECORDS_PASSWORD",
-  "postgres://localhost/logs":
-    '"postgres://localhost/logs" needs a user, a host and a database: postgres://user@host/database',
+  "postgres://localhost/logs": "it needs a user, a host and a database: postgres://user@host/database",
   "postgres://tool@localhost": /needs a user, a host and a database/,
   "postgres://tool@localhost/": /needs a user, a host and a database/,
+  "postgres://tool@localhost/%zz": "a % in the address does not begin a character: write it as %25",
+  "postgres://%ff@localhost/logs": "a % in the address does not begin a character: write it as %25",
   "postgres://tool@localhost/logs?sslmode=prefer": "sslmode is one of disable, require, verify-full",
   "postgres://tool@localhost/logs?sslmod=require":
     'the address has a parameter "sslmod": there are sslmode, sslrootcert and host',
@@ -45,6 +46,22 @@ for (const [text, problem] of Object.entries(FAULTS)) {
   const read = readPostgresAddress(text, undefined);
   t.match(read, { ok: false, problem }, text);
 }
+
+t.test("a password in an address that cannot be read is not repeated", (t) => {
+  for (const text of [
+    "postgres://tool:se#cret@localhost/logs",
+    "postgres://tool:se cret@local host/logs",
+    "postgres://tool:se[cret@localhost:99999/logs",
+    "tool:secret@localhost/logs",
+    "postgres://:secret@localhost",
+    "postgres://tool@localhost?password=secret",
+    "postgres:///?password=secret",
+  ]) {
+    const read = readPostgresAddress(text, undefined);
+    t.ok(!read.ok && !/se.?cret/.test(read.problem), text);
+  }
+  t.end();
+});
 
 t.test("a password is kept out of the name", (t) => {
   const read = readPostgresAddress("postgres://tool@db.example.com/logs", "secret");
