@@ -16,7 +16,11 @@ export const tokenSum = (row: Omit<TokenRow, "sum">): number =>
 export const membershipSum = (row: Omit<MembershipRow, "sum">): number =>
   sumOf([row.team_id, row.user_id, row.role, row.created_at]);
 
-const sumOf = (values: readonly (string | number | null)[]) => crc32(JSON.stringify(values));
+/** Databases hold texts as UTF-8, which has no half of a surrogate pair: it is read back as U+FFFD. */
+const sumOf = (values: readonly (string | number | null)[]) =>
+  crc32(
+    JSON.stringify(values.map((one) => (typeof one === "string" ? one.replace(/\p{Surrogate}/gu, "\ufffd") : one))),
+  );
 
 /** The tables as this file changes them, which writes each sum. */
 export interface SummedTables {

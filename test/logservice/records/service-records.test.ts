@@ -983,6 +983,15 @@ t.test("the records take no text with the character that PostgreSQL has in none"
   t.equal(counted.json.count, 1, "and are searched by it");
 });
 
+t.test("a token is good whose description has half of a surrogate pair", async (t) => {
+  const service = await startTestService(t);
+  const token = { description: "a\ud800b", scopes: ["projects:read", "tokens:read"] };
+  const { json } = await service.call("add_token", { token });
+  const { status, json: listed } = await service.call("get_tokens", {}, json.id);
+  t.equal(status, 200);
+  t.ok(listed.tokens.some(({ description }: { description: string }) => description === "a\ufffdb"));
+});
+
 t.test("the reader of events and the schema say the same", (t) => {
   const validate = new Ajv2020({ strict: false, validateFormats: false }).compile({
     definitions: rpcSchema.definitions,
