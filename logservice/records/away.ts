@@ -11,6 +11,15 @@ export class RecordsAway extends Error {
     this.isTakenBack = options.isTakenBack ?? false;
     this.advice = options.isInDoubt ? "look whether it was made before you try again" : "try again";
   }
+
+  /** For operators: the words of the server or the network, which may name hosts and users. */
+  get reason(): string {
+    let { cause } = this;
+    while (cause instanceof Error && cause.cause instanceof Error) cause = cause.cause;
+    if (!(cause instanceof Error)) return "";
+    // Several addresses of a host that all refuse are one error without a message.
+    return cause.message || String((cause as NodeJS.ErrnoException).code ?? "");
+  }
 }
 
 interface AwayOptions extends ErrorOptions {

@@ -1,6 +1,8 @@
 // The records on a real PostgreSQL: the same tables and orders as in SQLite, transactions of two connections, the key, and a
 // server that is away, breaks off or is a standby. The suites of the service run on it by TOOL_TEST_RECORDS=postgres.
+import { once } from "node:events";
 import { chmodSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
+import { connect, createServer } from "node:net";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
 import t, { type Test } from "tap";
@@ -16,7 +18,7 @@ import { openPostgresRecords } from "../../logservice/records/postgres/open.ts";
 import { readPostgresAddress } from "../../logservice/records/postgres/place.ts";
 import { addProject, listProjects } from "../../logservice/records/projects.ts";
 import { transact } from "../../logservice/records/transact.ts";
-import { databaseOf, requiresPostgres, testPostgres } from "../support/postgres.ts";
+import { databaseOf, requiresPostgres, type TestPostgres, testPostgres } from "../support/postgres.ts";
 import { openOnPostgres, UNBOUNDED } from "../support/records.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
@@ -216,10 +218,28 @@ t.test("a database that cannot be used is refused with what to do", { skip }, as
     "postgres",
     "create database latin encoding 'SQL_ASCII' locale 'C' locale_provider libc template template0",
   );
-  await t.rejects(
-    open(foreign.replace("/foreign?", "/latin?")),
-    /the encoding of the database is SQL_ASCII: make one with UTF8/,
+  await t.rejects(open(foreign.replace("/foreign?", "/latin?")), {
+    name: "RecordsError",
+    message: `the database latin at ${server.socket} has the encoding SQL_ASCII`,
+    hint: "make another one: createdb --encoding UTF8 --template template0 NAME",
+  });
+  await t.rejects(open(`${foreign}&sslmode=require`), {
+    name: "RecordsError",
+    message: `the database foreign at ${server.socket} takes no encrypted connections`,
+  });
+  const other = await server.database("other");
+  await server.run(
+    "other",
+    `create table users (id int); create table kysely_migration (name varchar(255), timestamp varchar(255));
+     insert into kysely_migration values ('001_users', '2026-01-01')`,
   );
+  await t.rejects(open(other), { message: `the database other at ${server.socket} has tables of another program` });
+  await server.run("other", "drop table users; drop table kysely_migration");
+  await server.run("other", "alter database other set search_path = ''");
+  await t.rejects(open(other), {
+    message: `the database other at ${server.socket} cannot be changed by tool: no schema has been selected to create in`,
+    hint: "make a schema for the records, and name it in the search_path of the user",
+  });
   const clock = new TestClock();
   const nobody = settled(open(`postgres://tool@localhost/x?host=${encodeURIComponent(folder)}`, clock));
   t.match(await turned(clock, nobody), {
@@ -255,6 +275,7 @@ t.test("a server that is away is waited for, and not for longer than five second
   const began = clock.monotonicMs();
   const error = await turned(clock, settled(instanceId(records.db)));
   t.ok(error instanceof RecordsAway, String(error));
+  t.match((error as RecordsAway).reason, /^connect E/, "the log says why");
   t.equal(Math.ceil((clock.monotonicMs() - began) / 1_000), 5, "seconds of its clock");
   const waiting = instanceId(records.db);
   await server.start();
@@ -277,6 +298,77 @@ t.test("a transaction whose connection breaks off is run again", { skip }, async
   const keys = await db.selectFrom("instance").select("key").where("key", "!=", "key_fingerprint").execute();
   t.same([tries, keys], [2, [{ key: "try 2" }]]);
 });
+
+t.test("settings of the database neither bound a statement nor round a number", { skip }, async (t) => {
+  const server = await testPostgres();
+  const folder = folderOf(t);
+  const name = databaseOf(folder);
+  await server.database(name);
+  for (const setting of ["statement_timeout = 1", "lock_timeout = 1", "extra_float_digits = -15"])
+    await server.run("postgres", `alter database "${name}" set ${setting}`);
+  const { db } = await opened(t, folder);
+  const setting = (name: string) =>
+    db.selectNoFrom(({ fn, val }) => fn<string>("current_setting", [val(name)]).as("value")).executeTakeFirst();
+  t.same(await setting("statement_timeout"), { value: "0" });
+  t.same(await setting("lock_timeout"), { value: "0" });
+  t.same(await setting("default_transaction_isolation"), { value: "serializable" });
+  const number = db.selectNoFrom(({ cast, val }) => cast<number>(val("0.1234567890123456"), "real").as("value"));
+  t.same(await number.executeTakeFirst(), { value: 0.1234567890123456 });
+});
+
+/** Passes a server on at a socket of its own. A connection that asks with a certain text is cut. Returns the folder. */
+async function cuttingRelay(t: Test, { socket }: TestPostgres, text: string): Promise<string> {
+  const name = ".s.PGSQL.5432";
+  const folder = folderOf(t);
+  const relay = createServer((near) => {
+    const far = connect(join(socket, name));
+    const end = () => {
+      for (const one of [near, far]) one.destroy();
+    };
+    for (const one of [near, far]) one.on("error", end).on("close", end);
+    near.on("data", (bytes) => {
+      if (bytes.includes(text)) end();
+      else far.write(bytes);
+    });
+    far.pipe(near);
+  });
+  await once(relay.listen(join(folder, name)), "listening");
+  t.teardown(() => relay.close());
+  return folder;
+}
+
+t.test("a question that breaks off each time ends as one to a server that is away", { skip }, async (t) => {
+  const server = await testPostgres();
+  const folder = folderOf(t);
+  await opened(t, folder);
+  const host = await cuttingRelay(t, server, 'from "searches"');
+  const place = readPostgresAddress(await server.database(databaseOf(folder)), undefined);
+  if (!place.ok) throw new Error(place.problem);
+  const key = join(folder, "secrets.key");
+  const { db, close } = await openPostgresRecords({ ...place.value, host, bounds: UNBOUNDED }, key);
+  t.teardown(close);
+  const ask = db.selectFrom("searches").selectAll();
+  for (const asked of [ask.execute(), transact(db, (db) => db.selectFrom("searches").selectAll().execute())]) {
+    const error = await settled(asked);
+    t.match(error, { name: "RecordsAway", advice: "try again" });
+    t.match((error as RecordsAway).reason, /^Connection terminated/);
+  }
+});
+
+t.test(
+  "a transaction that the server took back has failed, though nobody minded its statement",
+  { skip },
+  async (t) => {
+    const { db } = await opened(t, folderOf(t));
+    const add = (on = db) => on.insertInto("instance").values({ key: "k", value: "" }).execute();
+    const twice = transact(db, async (db) => {
+      await add(db);
+      await add(db).catch(() => {});
+    });
+    await t.rejects(twice, { message: "the transaction was taken back, since a statement of it had failed" });
+    await add();
+  },
+);
 
 t.test("a change whose answer is lost is not made twice", { skip }, async (t) => {
   const server = await testPostgres();

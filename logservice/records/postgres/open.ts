@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { DEFAULT_MIGRATION_TABLE, Kysely, type KyselyConfig } from "kysely";
+import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE, Kysely, type KyselyConfig } from "kysely";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { RecordsAway } from "../away.ts";
 import { RecordsError } from "../check.ts";
@@ -10,7 +10,7 @@ import { openSeal, SEAL_KEY_BYTES, type Seal } from "../seal.ts";
 import type { Tables } from "../tables.ts";
 import { RecordsDialect } from "./dialect.ts";
 import { type PostgresPlace, placeName } from "./place.ts";
-import { openPool } from "./pool.ts";
+import { openPool, WrongEncoding } from "./pool.ts";
 
 /**
  * Opens the records of a database, and creates missing tables. Rejects with a RecordsError if the database cannot be used, if
@@ -61,16 +61,22 @@ async function refuseForeign(place: PostgresPlace, db: Kysely<unknown>): Promise
   const tables = await db.introspection.getTables({ withInternalKyselyTables: true });
   // Extensions have views.
   const names = new Set(tables.filter(({ isView }) => !isView).map(({ name }) => name));
+  const foreign = new RecordsError(`${placeName(place)} has tables of another program`, {
+    hint: "make a database of its own for the records",
+  });
+  const hasOthers = [...names].some(
+    (name) => name !== DEFAULT_MIGRATION_TABLE && name !== DEFAULT_MIGRATION_LOCK_TABLE,
+  );
   if (!names.has(DEFAULT_MIGRATION_TABLE)) {
     if (names.size === 0) return;
-    throw new RecordsError(`${placeName(place)} has tables of another program`, {
-      hint: "make a database of its own for the records",
-    });
+    throw foreign;
   }
   const rows = await (db as Kysely<Record<typeof DEFAULT_MIGRATION_TABLE, { name: string }>>)
     .selectFrom(DEFAULT_MIGRATION_TABLE)
     .select("name")
     .execute();
+  // Another program may be built on Kysely, too.
+  if (hasOthers && !rows.some(({ name }) => isKnownMigration(name))) throw foreign;
   if (rows.every(({ name }) => isKnownMigration(name))) return;
   throw new RecordsError(`${placeName(place)} was written by a newer version of tool`, { hint: "upgrade tool" });
 }
@@ -113,12 +119,32 @@ function readable(place: PostgresPlace, error: unknown): unknown {
   const { code, message } = cause as { code?: unknown; message: string };
   const name = placeName(place);
   const said = (text: string, hint: string) => new RecordsError(`${name} ${text}`, { cause: error, hint });
+  if (cause instanceof WrongEncoding)
+    return said(message, "make another one: createdb --encoding UTF8 --template template0 NAME");
+  const uncoded = DRIVER_ERRORS.find(({ pattern }) => pattern.test(message));
+  if (code === undefined && uncoded !== undefined) return said(uncoded.text, uncoded.hint);
   switch (code) {
     case "28P01":
+      return said(`does not let ${place.user} in: ${message}`, GIVE_PASSWORD);
     case "28000":
       return said(
         `does not let ${place.user} in: ${message}`,
-        "give the password by --records-password FILE, or in TOOL_RECORDS_PASSWORD",
+        "let the user in at the server: by ALTER ROLE or in its pg_hba.conf",
+      );
+    case "25006":
+      return said(
+        `cannot be changed: ${message}`,
+        "name the server that takes changes, or set default_transaction_read_only to off for the user and the database",
+      );
+    case "3F000":
+      return said(
+        `cannot be changed by ${place.user}: ${message}`,
+        "make a schema for the records, and name it in the search_path of the user",
+      );
+    case "53300":
+      return said(
+        `has no connection left: ${message}`,
+        "allow more at the server: max_connections, or the CONNECTION LIMIT of the user or the database",
       );
     case "3D000":
       return said("does not exist", `make it: createdb --encoding UTF8 ${place.database}`);
@@ -138,6 +164,18 @@ function readable(place: PostgresPlace, error: unknown): unknown {
       return error;
   }
 }
+
+const GIVE_PASSWORD = "give the password by --records-password FILE, or in TOOL_RECORDS_PASSWORD";
+
+/** The errors of the driver that a setting mends; they have no codes. */
+const DRIVER_ERRORS: readonly { readonly pattern: RegExp; readonly text: string; readonly hint: string }[] = [
+  { pattern: /^SASL: .*client password must be/, text: "asks for a password", hint: GIVE_PASSWORD },
+  {
+    pattern: /^The server does not support SSL connections/,
+    text: "takes no encrypted connections",
+    hint: "have its server take them, or add ?sslmode=disable to the address if nobody can listen in between",
+  },
+];
 
 /** The innermost error, which is that of the server or the network. */
 function causeOf(error: unknown): Error {

@@ -45,16 +45,13 @@ export async function openPool(options: PostgresPoolOptions): Promise<PostgresPo
   const pool = new Pool({
     ...place,
     max: isForMigrations ? 1 : MOST_CONNECTIONS,
-    ...(!isForMigrations && {
-      statement_timeout: statementMs,
-      query_timeout: statementMs === 0 ? 0 : statementMs + NETWORK_MS,
-      idle_in_transaction_session_timeout: idleTransactionMs,
-    }),
+    ...(!isForMigrations && { query_timeout: statementMs === 0 ? 0 : statementMs + NETWORK_MS }),
     application_name: "tool service",
     keepAlive: true,
     connectionTimeoutMillis: connectMs,
-    // Single statements, too: transactions are serializable only among others that are.
-    options: "-c default_transaction_isolation=serializable",
+    options: settingsOf(
+      isForMigrations ? { statementMs: 0, idleTransactionMs: 0 } : { statementMs, idleTransactionMs },
+    ),
     types: {
       // int8, and numeric, which sums of it are: none of the records' numbers is beyond what a number holds exactly.
       getTypeParser: ((oid: number, format: "text") =>
@@ -69,6 +66,21 @@ export async function openPool(options: PostgresPoolOptions): Promise<PostgresPo
     connect: async () => new Connection(pool, clock, await connected(pool, clock)),
     end: () => pool.end(),
   };
+}
+
+/** All of them, also those of no bound: the user or the database may have others, by which a statement fails or a number is rounded. */
+function settingsOf({ statementMs, idleTransactionMs }: Omit<PoolBounds, "connectMs">): string {
+  const settings = {
+    // Single statements, too: transactions are serializable only among others that are.
+    default_transaction_isolation: "serializable",
+    statement_timeout: statementMs,
+    idle_in_transaction_session_timeout: idleTransactionMs,
+    lock_timeout: 0,
+    extra_float_digits: 1,
+  };
+  return Object.entries(settings)
+    .map(([name, value]) => `-c ${name}=${value}`)
+    .join(" ");
 }
 
 /** Takes a connection to a server that can write. Waits for one, then throws RecordsAway. */
@@ -117,6 +129,9 @@ function borrowed(pool: Pool, clock: Clock, untilMs: number): Promise<PoolClient
 
 class Late extends Error {}
 
+/** The texts of a database are not UTF-8. The message goes on after its name. */
+export class WrongEncoding extends Error {}
+
 const checked = new WeakSet<PoolClient>();
 
 /** Why a new connection cannot be used; undefined if it can. After a fail-over a name may still lead to the server of before. */
@@ -129,7 +144,7 @@ async function refusalOf(client: PoolClient): Promise<Error | undefined> {
       "select current_setting('server_encoding') as encoding, current_setting('transaction_read_only') as is_read_only",
     );
     const [{ encoding, is_read_only }] = rows as [{ readonly encoding: string; readonly is_read_only: string }];
-    if (encoding !== "UTF8") return new Error(`the encoding of the database is ${encoding}: make one with UTF8`);
+    if (encoding !== "UTF8") return new WrongEncoding(`has the encoding ${encoding}`);
     if (is_read_only === "on") return readOnly("the server takes no changes");
     checked.add(client);
     return undefined;
@@ -198,6 +213,9 @@ class Connection implements PostgresPoolClient {
     try {
       const result = await this.#client.query(sql, [...parameters]);
       if (sql === "commit") this.#isInTransaction = false;
+      // The server answers so, and reports no error, if a statement had failed that nobody minded.
+      if (sql === "commit" && result.command !== "COMMIT")
+        throw new Error("the transaction was taken back, since a statement of it had failed");
       return result;
     } catch (error) {
       if (!isAway(error)) throw error;
@@ -220,8 +238,11 @@ class Connection implements PostgresPoolClient {
       } catch (error) {
         const { code } = error as { code?: unknown };
         const isConflict = code === "40001" || code === "40P01";
-        if (tries === MOST_TRIES || !(isConflict || isAway(error))) throw error;
-        if (isConflict) continue;
+        if (!(isConflict || isAway(error))) throw error;
+        if (isConflict) {
+          if (tries === MOST_TRIES) throw error;
+          continue;
+        }
         this.#isBroken = true;
         // Only a change may have been made nevertheless.
         if (code !== READ_ONLY && !/^(select|begin|start transaction)/.test(sql))
@@ -229,6 +250,7 @@ class Connection implements PostgresPoolClient {
             cause: error,
             isInDoubt: true,
           });
+        if (tries === MOST_TRIES) throw new RecordsAway("the database of the records broke off", { cause: error });
         await this.#replace();
       }
     }
