@@ -183,7 +183,7 @@ export async function withRecords<T>(
   try {
     return await use(records);
   } catch (error) {
-    if (error instanceof RecordsAway) throw new OperatorError(error.message, { hint: error.advice, cause: error });
+    if (error instanceof RecordsAway) throw awayError(error);
     if (!isRecordsFull(error)) throw error;
     throw new OperatorError(`no space left on the disk of ${folder}: nothing was changed`, {
       hint: "make room there, then try again",
@@ -193,6 +193,9 @@ export async function withRecords<T>(
     await records.close();
   }
 }
+
+const awayError = (error: RecordsAway) =>
+  new OperatorError(`${error.message}: ${error.reason}`, { hint: error.advice, cause: error });
 
 /** Opens the records. Throws an OperatorError if they are damaged, or cannot be reached. */
 export async function openServiceRecords(
@@ -209,6 +212,7 @@ export async function openServiceRecords(
       hint: "tool service init makes them, tool service migrate copies those of a data directory",
     });
   } catch (error) {
+    if (error instanceof RecordsAway) throw awayError(error);
     if (!(error instanceof RecordsError)) throw error;
     const hint = error.hint ?? (records === undefined ? restoreHint(folder) : undefined);
     throw new OperatorError(error.message, { hint, cause: error });

@@ -8,6 +8,7 @@ import type { EventsStore } from "../events/store.ts";
 import { MailFailure } from "../mail/failure.ts";
 import { missingSettings, type NotifySettings } from "../notify/settings.ts";
 import { listAcceptedLosses } from "../records/accepted-losses.ts";
+import { RecordsAway } from "../records/away.ts";
 import { isRecordsFull } from "../records/check.ts";
 import { eventsPosition, instanceId } from "../records/instance.ts";
 import { KEY_FILE } from "../records/key-file.ts";
@@ -116,9 +117,10 @@ export async function serveDataDirectory(options: ServeCommandOptions): Promise<
 const NOT_SHARED =
   "warn: the disk is so full that other commands cannot open the records: make room, and start the service again to use them";
 
-/** A mail server or Stripe that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
+/** A mail server, a database or Stripe that refuses is no fault of ours: where in our sources that was found says nothing to operators. */
 function textOf(error: unknown): string {
   if (error instanceof MailFailure || error instanceof ProviderFailure || isOfFullDisk(error)) return error.message;
+  if (error instanceof RecordsAway) return `${error.message}: ${error.reason}`;
   return error instanceof Error ? (error.stack ?? error.message) : String(error);
 }
 
