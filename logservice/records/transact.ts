@@ -47,9 +47,17 @@ const isConflict = (error: unknown) => CONFLICTS.includes(String((error as { cod
 
 /** Ends when the transactions before it have ended that are tried again. */
 let last: Promise<unknown> = Promise.resolve();
+/** Ends the waiting of all that wait for a turn. */
+let goOn = () => {};
+let gone = new Promise<void>((resolve) => (goOn = resolve));
 
 function inTurn<T>(act: () => Promise<T>): Promise<T> {
-  const turn = last.then(act);
-  last = turn.catch(() => {});
+  const turn = Promise.race([last, gone]).then(act);
+  last = turn.catch((error: unknown) => {
+    if (!(error instanceof RecordsAway)) return;
+    // Each of them would wait for the database in vain for as long as this one, one after the other.
+    goOn();
+    gone = new Promise((resolve) => (goOn = resolve));
+  });
   return turn;
 }

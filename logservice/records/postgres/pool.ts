@@ -225,7 +225,7 @@ class Connection implements PostgresPoolClient {
         sql === "commit"
           ? "the database of the records broke off while it made a change"
           : "the database of the records broke off",
-        { cause: error, isTakenBack: sql !== "commit", isInDoubt: sql === "commit" },
+        { cause: error, isTakenBack: sql !== "commit" && !isUnanswered(error), isInDoubt: sql === "commit" },
       );
     }
   }
@@ -250,7 +250,8 @@ class Connection implements PostgresPoolClient {
             cause: error,
             isInDoubt: true,
           });
-        if (tries === MOST_TRIES) throw new RecordsAway("the database of the records broke off", { cause: error });
+        if (tries === MOST_TRIES || isUnanswered(error))
+          throw new RecordsAway("the database of the records broke off", { cause: error });
         await this.#replace();
       }
     }
@@ -272,6 +273,9 @@ function refuseNul(parameters: readonly unknown[]): void {
   if (parameters.some((one) => typeof one === "string" && one.includes("\0")))
     throw new RpcError("invalid", "a text has the character U+0000, which the records cannot hold");
 }
+
+/** Whether a statement had its time, and more: another try may take as long again. */
+const isUnanswered = (error: unknown) => /^Query read timeout/.test(String((error as { message?: unknown }).message));
 
 /**
  * Whether an error says that the server is not there, is ending or starting, takes no changes or has no connection left
