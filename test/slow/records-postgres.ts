@@ -318,9 +318,9 @@ t.test("settings of the database neither bound a statement nor round a number", 
 
 /**
  * Passes a server on at a socket of its own, whose folder it returns. A connection that asks with a certain text is cut, or
- * gets no answer to it if `asked` returns true.
+ * gets no answer to it if `isHeld` returns true.
  */
-async function cuttingRelay(t: Test, { socket }: TestPostgres, text: string, asked = () => false): Promise<string> {
+async function cuttingRelay(t: Test, { socket }: TestPostgres, text: string, isHeld = () => false): Promise<string> {
   const name = ".s.PGSQL.5432";
   const folder = folderOf(t);
   const relay = createServer((near) => {
@@ -331,7 +331,7 @@ async function cuttingRelay(t: Test, { socket }: TestPostgres, text: string, ask
     for (const one of [near, far]) one.on("error", end).on("close", end);
     near.on("data", (bytes) => {
       if (!bytes.includes(text)) far.write(bytes);
-      else if (!asked()) end();
+      else if (!isHeld()) end();
     });
     far.pipe(near);
   });
@@ -351,8 +351,8 @@ t.test("a question that breaks off each time ends as one to a server that is awa
   const { db, close } = await openPostgresRecords({ ...place.value, host, bounds: UNBOUNDED }, key);
   t.teardown(close);
   const ask = db.selectFrom("searches").selectAll();
-  for (const asked of [ask.execute(), transact(db, (db) => db.selectFrom("searches").selectAll().execute())]) {
-    const error = await settled(asked);
+  for (const answer of [ask.execute(), transact(db, (db) => db.selectFrom("searches").selectAll().execute())]) {
+    const error = await settled(answer);
     t.match(error, { name: "RecordsAway", advice: "try again" });
     t.match((error as RecordsAway).reason, /^Connection terminated/);
   }
