@@ -1,5 +1,5 @@
 import { randomBytes } from "node:crypto";
-import { DEFAULT_MIGRATION_LOCK_TABLE, DEFAULT_MIGRATION_TABLE, Kysely, type KyselyConfig } from "kysely";
+import { DEFAULT_MIGRATION_TABLE, Kysely, type KyselyConfig } from "kysely";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { RecordsAway } from "../away.ts";
 import { RecordsError } from "../check.ts";
@@ -64,9 +64,7 @@ async function refuseForeign(place: PostgresPlace, db: Kysely<unknown>): Promise
   const foreign = new RecordsError(`${placeName(place)} has tables of another program`, {
     hint: "make a database of its own for the records",
   });
-  const hasOthers = [...names].some(
-    (name) => name !== DEFAULT_MIGRATION_TABLE && name !== DEFAULT_MIGRATION_LOCK_TABLE,
-  );
+  const hasOthers = (await db.introspection.getTables()).some(({ isView }) => !isView);
   if (!names.has(DEFAULT_MIGRATION_TABLE)) {
     if (names.size === 0) return;
     throw foreign;
