@@ -282,6 +282,25 @@ t.test("a server that is away is waited for, and not for longer than five second
   t.type(await turned(clock, waiting), "string", "a request that waits is answered when it is back");
 });
 
+t.test("a server that refuses connections from now on is one that is away", { skip }, async (t) => {
+  const server = await testPostgres();
+  const clock = new TestClock();
+  const folder = folderOf(t);
+  const records = await opened(t, folder, clock);
+  await makeInstanceId(records.db);
+  const name = databaseOf(folder);
+  const allow = (isAllowed: boolean) =>
+    server.run("postgres", `alter database "${name}" allow_connections ${isAllowed}`);
+  await allow(false);
+  await server.run("postgres", `select pg_terminate_backend(pid) from pg_stat_activity where datname = '${name}'`);
+  const error = await turned(clock, settled(instanceId(records.db)));
+  t.ok(error instanceof RecordsAway, String(error));
+  t.match((error as RecordsAway).reason, /is not currently accepting connections/);
+  const waiting = instanceId(records.db);
+  await allow(true);
+  t.type(await turned(clock, waiting), "string", "it is used again when it takes them");
+});
+
 t.test("a transaction whose connection breaks off is run again", { skip }, async (t) => {
   const server = await testPostgres();
   const { db } = await opened(t, folderOf(t));

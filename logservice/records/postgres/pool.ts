@@ -91,11 +91,15 @@ async function connected(pool: Pool, clock: Clock): Promise<PoolClient> {
     try {
       const client = await borrowed(pool, clock, untilMs);
       const refusal = await refusalOf(client);
-      if (refusal === undefined) return client;
+      if (refusal === undefined) {
+        proven.add(pool);
+        return client;
+      }
       client.release(true);
       throw refusal;
     } catch (error) {
-      if (!(error instanceof Late || isAway(error))) throw error;
+      // What a start says at once is for operators: later, as after the change of a password, requests are to come again.
+      if (!(error instanceof Late || isAway(error) || proven.has(pool))) throw error;
       // An attempt before the last one may know more.
       reason = error instanceof Late ? (reason ?? error) : error;
       if (error instanceof Late || clock.monotonicMs() + pauseMs >= untilMs)
@@ -133,6 +137,8 @@ class Late extends Error {}
 export class WrongEncoding extends Error {}
 
 const checked = new WeakSet<PoolClient>();
+/** Pools whose settings have led to a database that can be used. */
+const proven = new WeakSet<Pool>();
 
 /** Why a new connection cannot be used; undefined if it can. After a fail-over a name may still lead to the server of before. */
 async function refusalOf(client: PoolClient): Promise<Error | undefined> {
