@@ -98,7 +98,7 @@ async function connected(pool: Pool, clock: Clock): Promise<PoolClient> {
       client.release(true);
       throw refusal;
     } catch (error) {
-      // What a start says at once is for operators: later, as after the change of a password, requests are to come again.
+      // A start says it at once, to operators. Later, as after the change of a password, requests are to come again.
       if (!(error instanceof Late || isAway(error) || proven.has(pool))) throw error;
       // An attempt before the last one may know more.
       reason = error instanceof Late ? (reason ?? error) : error;
