@@ -34,7 +34,7 @@ import type { Directory } from "./directory.ts";
 import { inferRuntime } from "./infer.ts";
 import { memberOf, type Node, type ObjectNode, type ParsedJson, parseByLines, plainValue } from "./json.ts";
 import { checkLanguages } from "./languages.ts";
-import type { PartOf } from "./log-parts.ts";
+import { type PartOf, partOf as partAt } from "./log-parts.ts";
 import { Memory } from "./memory.ts";
 import { withValues } from "./missing-values.ts";
 import { ProblemReport } from "./report.ts";
@@ -133,7 +133,8 @@ function* checkMeaning(
 ): Generator<undefined, undefined> {
   const meanings = yield* checkLanguages(report, root, { memory, log });
   yield;
-  checkSavedQueries(report, memberOf(root, "logs")?.value);
+  const isNamed = (name: string) => (partOf ?? partAt(root, "tool.json", directory)).names.queries.has(name);
+  checkSavedQueries(report, memberOf(root, "logs")?.value, isNamed);
   checkQueryStages(report, partOf?.root ?? root, meanings);
   const problemsOf = (text: string, part: PartOf) =>
     checkAtOnce(text, { partOf: part, ...(directory && { directory }) }).problems;

@@ -5,7 +5,7 @@ import { locateTool } from "./installation.ts";
 import { LOGS_SCHEME, type LogsDocuments, readLogsUri } from "./logs-document.ts";
 import { configUri, type WorkspaceProject, type WorkspaceProjects } from "./projects.ts";
 import type { QueryBox } from "./query-box.ts";
-import { savedNameProblem, savedQueries, savedQueryEdits } from "./saved-queries.ts";
+import { includesFiles, savedNameProblem, savedQueries, savedQueryEdits } from "./saved-queries.ts";
 import { mayStartProcesses } from "./trust.ts";
 
 /** The commands around logs. */
@@ -89,8 +89,9 @@ export class LogsCommands {
   }
 
   async #ask(project: WorkspaceProject, query: string): Promise<string | undefined> {
-    const saved = savedQueries(await this.#projects.configText(project));
-    const chosenQuery = await this.#box.ask({ project, query, saved, recent: this.#recent.all() });
+    const text = await this.#projects.configText(project);
+    const [saved, hasMoreSaved] = [savedQueries(text), includesFiles(text)];
+    const chosenQuery = await this.#box.ask({ project, query, saved, hasMoreSaved, recent: this.#recent.all() });
     if (chosenQuery !== undefined && chosenQuery !== "" && !chosenQuery.startsWith("@"))
       await this.#recent.add(chosenQuery);
     return chosenQuery;

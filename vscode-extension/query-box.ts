@@ -17,6 +17,8 @@ export interface QueryBoxOptions {
   /** The initial text of the box. */
   readonly query: string;
   readonly saved: readonly SavedQuery[];
+  /** Whether included files may have more of them. */
+  readonly hasMoreSaved: boolean;
   /** Queries that were asked before, the last one first. */
   readonly recent: readonly string[];
 }
@@ -161,9 +163,9 @@ class OpenBox {
   }
 
   #show(value: string, suggestions: readonly Suggestion[], diagnostics: readonly QueryDiagnostic[]): void {
-    const { saved, recent } = this.#options;
+    const { saved, hasMoreSaved, recent } = this.#options;
     const query = value.trim();
-    const problem = queryProblem(value, diagnostics, saved);
+    const problem = queryProblem(value, diagnostics, saved, hasMoreSaved);
     const first = problem === undefined ? answerRow(query) : problemRow(problem);
     const completing = [...savedSuggestions(value, saved), ...suggestions]
       .map((suggestion) => suggestionRow(value, suggestion))

@@ -37,13 +37,14 @@ export function applySuggestion(query: string, { label, textEdit }: Suggestion):
   return after === "" && !/[\s("/.[]$/.test(text) ? `${text} ` : text + after;
 }
 
-/** The first problem of a query; `saved` are the names that it may begin with. */
+/** The first problem of a query; `saved` are the names that it may begin with, unless there may be more. */
 export function queryProblem(
   query: string,
   diagnostics: readonly QueryDiagnostic[],
   saved: readonly SavedQuery[],
+  hasMore = false,
 ): QueryProblem | undefined {
-  const problem = unknownSaved(query, saved);
+  const problem = hasMore ? undefined : unknownSaved(query, saved);
   if (problem !== undefined) return problem;
   const first = diagnostics[0];
   if (first === undefined) return undefined;

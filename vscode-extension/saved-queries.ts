@@ -20,6 +20,13 @@ export function savedQueries(text: string): SavedQuery[] {
   });
 }
 
+/** Whether the files that a tool.json includes may have more of them. */
+export function includesFiles(text: string): boolean {
+  const root = parseTree(text, [], { allowTrailingComma: true });
+  const include = root && findNodeAtLocation(root, ["logs", "include"]);
+  return (include?.children ?? []).length > 0;
+}
+
 /** Edits of a tool.json that save a query under a name, written as the rest is; undefined if the text is not JSON. */
 export function savedQueryEdits(text: string, name: string, query: string): Edit[] | undefined {
   const errors: ParseError[] = [];

@@ -160,6 +160,8 @@ async function sourceOf(
   if (!chosen.ok) return context.misuse(chosen.problems[0].message, chosen.problems[0].hint);
   // An alert that stays silent over a log without entries would look tested.
   if (chosen.source.isAbsent === true) {
+    // It may say why the service was not asked.
+    if (chosen.source.note !== undefined) await context.say(chosen.source.note);
     const hint =
       "name another one by --sandbox, --cloud, --service URL or --file; tool start writes that of development";
     return context.misuse("there is no log to replay", hint);

@@ -142,10 +142,10 @@ async function tokenFor(
       };
     }
     const token = await makeToken(person, { service, app: config.name, stage });
-    const latest = await tokens.read(stage, watched);
+    const latest = await orEnded(person, token, () => tokens.read(stage, watched));
     // Another deploy was faster: nobody would end a token that is not stored.
     if (latest !== undefined && isFor(latest, service)) {
-      await endToken(person, token);
+      await endToken(person, token).catch(() => {});
       return { token: latest };
     }
     const fresh: LogToken = { service: origin, project, token, retired: retiredOf(latest) };
@@ -280,19 +280,39 @@ async function rotate(
       'write "logs": { "service": "https://logs.example.com" } first',
     );
   }
-  const { origin, project } = service;
+  const { origin } = service;
   const person = personAt(context, origin, watched.signal);
   if (person === undefined) throw nobodyAt(origin);
-  const token = await makeToken(person, { service, app: config.name, stage });
-  // Not before: somebody else may rotate it, too.
-  const stored = await tokens.read(stage, watched);
-  const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
-  await tokens.write(stage, fresh, watched);
+  const fresh = await freshToken(person, { service, app: config.name, stage }, { tokens, watched });
   const old = new Set(fresh.retired.map((one) => one.token));
   const versions = (await tokens.versions(watched)).filter((version) => old.has(version.token));
   const kept = now ? new Set<string>() : new Set(versions.map((version) => version.token));
   const ended = await endTokens(person, fresh, { stage, kept, tokens, watched });
   return { versions: versions.map(({ version }) => version), ended };
+}
+
+/** Makes a token, and stores it in the place of the one that is stored by then: somebody else may rotate it, too. */
+async function freshToken(
+  person: AccountClient,
+  made: Parameters<typeof makeToken>[1],
+  { tokens, watched }: Pick<DeliveryRequest, "tokens" | "watched">,
+): Promise<LogToken> {
+  const { service, stage } = made;
+  const token = await makeToken(person, made);
+  const retired = retiredOf(await orEnded(person, token, () => tokens.read(stage, watched)));
+  const fresh: LogToken = { service: service.origin, project: service.project, token, retired };
+  await tokens.write(stage, fresh, watched);
+  return fresh;
+}
+
+/** Does what comes between making a token and storing it. If that fails, the token is ended: nobody would know of it. */
+async function orEnded<T>(person: AccountClient, token: string, act: () => Promise<T>): Promise<T> {
+  try {
+    return await act();
+  } catch (error) {
+    await endToken(person, token).catch(() => {});
+    throw error;
+  }
 }
 
 /**
@@ -309,11 +329,9 @@ export async function rotateStreamToken(
   try {
     const person = personAt(context, origin, watched.signal);
     if (person === undefined) throw nobodyAt(origin);
-    const token = await makeToken(person, { service: { origin, project }, app: config.name, stage: ALL_OF_APP });
-    const stored = await tokens.read(ALL_OF_APP, watched);
-    const fresh: LogToken = { service: origin, project, token, retired: retiredOf(stored) };
-    await tokens.write(ALL_OF_APP, fresh, watched);
-    const isChanged = await change(token);
+    const made = { service: { origin, project }, app: config.name, stage: ALL_OF_APP };
+    const fresh = await freshToken(person, made, { tokens, watched });
+    const isChanged = await change(fresh.token);
     const ended = await endTokens(person, fresh, { stage: ALL_OF_APP, kept: new Set(), tokens, watched });
     return { isChanged, ended };
   } catch (error) {

@@ -123,8 +123,8 @@ function createFile(
   const { node } = document.pathAt(document.offsetAt(range.start) + 1) ?? {};
   if (node?.type !== "string" || project.directory?.kind(node.value) !== undefined) return [];
   const uri = uriOfPath(document.uri, node.value);
-  // A directory is not made by creating a file.
-  if (uri === undefined || node.value.endsWith("/")) return [];
+  // A directory is not made by creating a file, nor is what a pattern stands for.
+  if (uri === undefined || node.value.endsWith("/") || node.value.includes("*")) return [];
   return [
     {
       title: `Create the file ${quote(node.value)}`,

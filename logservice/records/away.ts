@@ -3,13 +3,16 @@ export class RecordsAway extends Error {
   override readonly name = "RecordsAway";
   /** Whether the transaction is certain to have been taken back: then it may be run again. */
   readonly isTakenBack: boolean;
+  /** Whether it may have made a change nevertheless. */
+  readonly isInDoubt: boolean;
   /** For who asked. */
   readonly advice: string;
 
   constructor(message: string, options: AwayOptions = {}) {
     super(message, options);
     this.isTakenBack = options.isTakenBack ?? false;
-    this.advice = options.isInDoubt ? "look whether it was made before you try again" : "try again";
+    this.isInDoubt = options.isInDoubt ?? false;
+    this.advice = this.isInDoubt ? "look whether it was made before you try again" : "try again";
   }
 
   /** For operators: the words of the server or the network, which may name hosts and users. */
@@ -24,7 +27,6 @@ export class RecordsAway extends Error {
 
 interface AwayOptions extends ErrorOptions {
   readonly isTakenBack?: boolean;
-  /** Whether it may have made a change nevertheless. */
   readonly isInDoubt?: boolean;
 }
 

@@ -8,7 +8,7 @@ import { transact } from "./transact.ts";
  */
 export function claimRepeat(
   db: Kysely<Tables>,
-  { hash, made_ms }: Pick<RepeatRow, "hash" | "made_ms">,
+  { hash, made_ms }: Claim,
   lastsMs: number,
 ): Promise<RepeatRow | undefined> {
   return transact(db, async (db) => {
@@ -23,17 +23,20 @@ export function claimRepeat(
   });
 }
 
+type Claim = Pick<RepeatRow, "hash" | "made_ms">;
+
 /** Keeps the answer, sealed, of a request that was claimed. Returns whether its claim was there. */
-export async function answerRepeat(db: Kysely<Tables>, hash: string, answer: string): Promise<boolean> {
+export async function answerRepeat(db: Kysely<Tables>, { hash, made_ms }: Claim, answer: string): Promise<boolean> {
   const { numUpdatedRows } = await db
     .updateTable("repeats")
     .set({ answer })
     .where("hash", "=", hash)
+    .where("made_ms", "=", made_ms)
     .executeTakeFirst();
   return numUpdatedRows > 0n;
 }
 
 /** Lets the request run again. */
-export async function releaseRepeat(db: Kysely<Tables>, hash: string): Promise<void> {
-  await db.deleteFrom("repeats").where("hash", "=", hash).execute();
+export async function releaseRepeat(db: Kysely<Tables>, { hash, made_ms }: Claim): Promise<void> {
+  await db.deleteFrom("repeats").where("hash", "=", hash).where("made_ms", "=", made_ms).execute();
 }

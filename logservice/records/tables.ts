@@ -165,7 +165,7 @@ export interface RepeatRow {
   hash: string;
   /** Milliseconds since 1970. */
   made_ms: number;
-  /** Sealed JSON of what was answered; "" while it is under way, or if the process was ended meanwhile. */
+  /** JSON of what was answered, sealed by its key; "" while it is under way, or if the process was ended meanwhile. */
   answer: string;
 }
 

@@ -47,17 +47,27 @@ const isConflict = (error: unknown) => CONFLICTS.includes(String((error as { cod
 
 /** Ends when the transactions before it have ended that are tried again. */
 let last: Promise<unknown> = Promise.resolve();
-/** Ends the waiting of all that wait for a turn. */
-let goOn = () => {};
-let gone = new Promise<void>((resolve) => (goOn = resolve));
+/** Each begins a turn that waits. */
+const waiting = new Set<() => void>();
 
 function inTurn<T>(act: () => Promise<T>): Promise<T> {
-  const turn = Promise.race([last, gone]).then(act);
+  const turn = endOrLeave(last).then(act);
   last = turn.catch((error: unknown) => {
     if (!(error instanceof RecordsAway)) return;
     // Each of them would wait for the database in vain for as long as this one, one after the other.
-    goOn();
-    gone = new Promise((resolve) => (goOn = resolve));
+    for (const begin of waiting) begin();
   });
   return turn;
+}
+
+/** Resolves when the turn before has ended, or when one has found the database away. */
+function endOrLeave(before: Promise<unknown>): Promise<void> {
+  return new Promise((resolve) => {
+    const begin = () => {
+      waiting.delete(begin);
+      resolve();
+    };
+    waiting.add(begin);
+    void before.then(begin);
+  });
 }

@@ -9,6 +9,9 @@ import type { GrantedAnswer } from "./exchange.ts";
 import { batchKeyOf, expectType, idempotencyKeyOf } from "./headers.ts";
 import type { RouteState } from "./state.ts";
 
+/** Whether an operation makes something that a second time would make another of. Batches of events are told apart by themselves. */
+const isRepeated = (name: string) => name.startsWith("add_") && name !== "add_events";
+
 export interface OperationRoute<Name extends keyof Operations> {
   readonly name: Name;
   /** Whether it runs in its turn and within the time of a query. */
@@ -39,7 +42,7 @@ export function operationAnswer<Name extends keyof Operations>(
           return statements.run({ ...askerOf({ grant }), isOnlyTeam }, timed, () => run(timed));
         });
       }
-      if (batchKey === undefined || grant.kind !== "session") return run(signal);
+      if (batchKey === undefined || grant.kind !== "session" || !isRepeated(name)) return run(signal);
       const key = [grant.id, grant.team, name, batchKey.idempotencyKey, batchKey.digest].join();
       return repeats.once(key, () => run(signal));
     });

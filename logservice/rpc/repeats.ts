@@ -1,9 +1,11 @@
 import { createHash } from "node:crypto";
 import type { Clock } from "../../grammar/units/clock.ts";
-import { isUnwritable } from "../access/tokens.ts";
 import { RpcError } from "../error.ts";
+import { RecordsAway } from "../records/away.ts";
+import { isRecordsFull } from "../records/check.ts";
 import type { Records } from "../records/open.ts";
 import { answerRepeat, claimRepeat, releaseRepeat } from "../records/repeats.ts";
+import { openSeal } from "../records/seal.ts";
 
 /** Longer than a browser goes on to send a request again whose connections end without an answer. */
 const KEPT_MS = 60_000;
@@ -18,17 +20,20 @@ const STEP_MS = 100;
  * process, or after a start.
  */
 export class Repeats {
-  readonly #records: Pick<Records, "db" | "seal">;
+  readonly #records: Pick<Records, "db">;
   readonly #clock: Clock;
   /** Those of this process that are under way, and for a minute those that the records could not take. */
   readonly #answers = new Map<string, { readonly atMs: number; readonly answer: Promise<unknown> }>();
 
-  constructor(records: Pick<Records, "db" | "seal">, clock: Clock) {
+  constructor(records: Pick<Records, "db">, clock: Clock) {
     this.#records = records;
     this.#clock = clock;
   }
 
-  /** Runs once for each key. What was refused or broken off runs again. Throws if another process does not end with it. */
+  /**
+   * Runs once for each key, which nobody can guess. What was refused or broken off runs again. Throws if another process does not
+   * end with it, or if it may have made a change although it has failed.
+   */
   once<T>(key: string, run: () => Promise<T>): Promise<T> {
     const nowMs = this.#clock.nowMs();
     for (const [old, { atMs }] of this.#answers) {
@@ -38,25 +43,33 @@ export class Repeats {
     const existing = this.#answers.get(key);
     if (existing !== undefined) return existing.answer as Promise<T>;
     const forget = () => void this.#answers.delete(key);
-    const answer = this.#onceOfAll(createHash("sha256").update(key).digest("hex"), run, forget);
+    const answer = this.#onceOfAll(key, run, forget);
     this.#answers.set(key, { atMs: nowMs, answer });
     answer.catch(forget);
     return answer;
   }
 
   /** Calls `written` when the records have the answer. */
-  async #onceOfAll<T>(hash: string, run: () => Promise<T>, written: () => void): Promise<T> {
-    const { db, seal } = this.#records;
+  async #onceOfAll<T>(key: string, run: () => Promise<T>, written: () => void): Promise<T> {
+    const { db } = this.#records;
+    const hash = digestOf("asked", key).toString("hex");
+    // An answer may be a new token. Only who sends the request again can open it: the records have neither of the two digests'
+    // sources, and a backup has the key of the other secrets.
+    const seal = openSeal(digestOf("answered", key));
     const endMs = this.#clock.monotonicMs() + AWAITED_MS;
+    let claim: { readonly hash: string; readonly made_ms: number } | undefined;
     for (;;) {
-      const earlier = await claimRepeat(db, { hash, made_ms: this.#clock.nowMs() }, KEPT_MS).catch(unlessUnwritable);
-      if (earlier === undefined) break;
+      const own = { hash, made_ms: this.#clock.nowMs() };
+      const earlier = await claimRepeat(db, own, KEPT_MS).catch(unlessFull);
+      if (earlier === undefined) claim = own;
+      if (earlier === undefined || earlier === "full") break;
       if (earlier.answer !== "") {
         written();
-        return (JSON.parse(seal.open(earlier.answer, placeOf(hash))) as { output: T }).output;
+        return (JSON.parse(seal.open(earlier.answer, hash)) as { output: T }).output;
       }
       if (this.#clock.monotonicMs() >= endMs) {
-        const message = "the same request is being answered, or was broken off: try again";
+        const message =
+          "the same request is being answered, or was broken off: look whether it was made before you try again";
         throw new RpcError("unavailable", message, { retryAfterMs: 5_000 });
       }
       await this.#clock.sleep(STEP_MS);
@@ -65,13 +78,19 @@ export class Repeats {
     try {
       output = await run();
     } catch (error) {
-      // Until its time is over, a key that stays claimed is refused.
-      await releaseRepeat(db, hash).catch(() => {});
+      const isAway = error instanceof RecordsAway;
+      // A change that may have been made is not made again: its key stays claimed until its time is over.
+      if (claim !== undefined && !(isAway && error.isInDoubt)) {
+        const released = releaseRepeat(db, claim).catch(() => {});
+        // A database that is away would be waited for.
+        if (!isAway) await released;
+      }
       throw error;
     }
+    if (claim === undefined) return output;
     // The change is made: this process keeps the answer if the records cannot.
-    const sealed = seal.close(JSON.stringify({ output }), placeOf(hash));
-    await answerRepeat(db, hash, sealed).then(
+    const answer = seal.close(JSON.stringify({ output }), hash);
+    await answerRepeat(db, claim, answer).then(
       (isThere) => isThere && written(),
       () => {},
     );
@@ -79,10 +98,10 @@ export class Repeats {
   }
 }
 
-/** Answers have secrets, such as a new token. */
-const placeOf = (hash: string) => `repeats ${hash} answer`;
+const digestOf = (purpose: string, key: string) => createHash("sha256").update(`${purpose} ${key}`).digest();
 
 /** A full disk is no reason to refuse what may need none. */
-function unlessUnwritable(error: unknown): undefined {
-  if (!isUnwritable(error)) throw error;
+function unlessFull(error: unknown): "full" {
+  if (!isRecordsFull(error)) throw error;
+  return "full";
 }

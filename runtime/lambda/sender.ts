@@ -105,7 +105,7 @@ export class Sender {
     this.#sendWithin(isFull && this.#flight === undefined ? 0 : GATHER_MS);
   }
 
-  /** To be called after each answer, with the time that the last pause between two events took, if there was one. */
+  /** To be called after each answer, with the time that the last pause took, if it came after a request. */
   async answered(lastPauseMs: number | undefined): Promise<void> {
     const nowMs = this.#clock.nowMs();
     if (this.#isEmpty() || this.#isPausing(nowMs)) return;

@@ -114,12 +114,12 @@ export function checkStaticPrefix(report: ProblemReport, settings: Node | undefi
   }
 }
 
-/** Saved queries are called as `@name` on a command line. */
-export function checkSavedQueries(report: ProblemReport, logs: Node | undefined) {
+/** Saved queries are called as `@name` on a command line. `isNamed`: whether there is one of a name. */
+export function checkSavedQueries(report: ProblemReport, logs: Node | undefined, isNamed: (name: string) => boolean) {
   const queries = memberOf(logs, "queries")?.value;
   if (queries?.type !== "object") return;
   for (const { key, value } of queries.members) {
-    if (value?.type === "string") report.inside(value, namesOfOthers(value.value));
+    if (value?.type === "string") report.inside(value, namesOfOthers(value.value, isNamed));
     if (/^[A-Za-z][A-Za-z0-9_-]*$/.test(key.value)) continue;
     report.error("config/query-name", key.span, `${quote(key.value)} is not a valid query name`, {
       hint: "write letters, digits, - and _, beginning with a letter: it is used as @name",
@@ -128,13 +128,17 @@ export function checkSavedQueries(report: ProblemReport, logs: Node | undefined)
   }
 }
 
-/** The command reads names in what was typed only: here they would be fields, which no entry has. */
-function namesOfOthers(text: string): readonly Problem[] {
+/**
+ * The command reads names in what was typed only: here they would be fields. Before stages neither the command nor the service
+ * takes a field for one that is written like a name.
+ */
+function namesOfOthers(text: string, isNamed: (name: string) => boolean): readonly Problem[] {
   const parsed = text.includes("@") ? parsePipeline(text) : undefined;
   const saved = parsed?.ok ? savedQueryIn(parsed.value.query) : undefined;
-  if (saved === undefined) return [];
+  if (parsed?.ok !== true || saved === undefined) return [];
+  if (parsed.value.pipes.length === 0 && !isNamed(saved.name.slice(1))) return [];
   const message = `a saved query cannot name another one, as ${saved.name} would`;
-  const hint = "write its text; what is typed may name several: tool logs '@slow @mine'";
+  const hint = `write its text, or of a field of that name: exists ${saved.name}; what is typed may name several: tool logs '@slow @mine'`;
   return [{ code: "config/nested-query", severity: "error", message, hint, span: saved.span }];
 }
 

@@ -386,7 +386,7 @@ t.test("a question that is not answered in its time is not asked again", { skip 
   const place = readPostgresAddress(await server.database(databaseOf(folder)), undefined);
   if (!place.ok) throw new Error(place.problem);
   // The driver counts the time itself.
-  const bounds = { ...UNBOUNDED, statementMs: 1_000 };
+  const bounds = { ...UNBOUNDED, statementMs: 3_000 };
   const { db, close } = await openPostgresRecords({ ...place.value, host, bounds }, join(folder, "secrets.key"));
   t.teardown(close);
   t.match(await settled(db.selectFrom("searches").selectAll().execute()), { name: "RecordsAway", advice: "try again" });

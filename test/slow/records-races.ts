@@ -200,11 +200,12 @@ t.test("two services over the same records", { skip: requiresPostgres() }, async
       return services[at]!.send({ path: "/add_token", headers, body: JSON.stringify(same) });
     }),
   );
-  t.same(
-    repeated.map(({ status, text }) => [status, text]),
-    repeated.map(() => [200, repeated[0]!.text]),
-    "a request of a browser that comes to both runs once",
+  // One that waits for the other service for five seconds is told to look.
+  const answers = new Set(
+    repeated.filter(({ status }) => status !== 503).map(({ status, text }) => `${status} ${text}`),
   );
+  t.match([...answers], [/^200 /], "a request of a browser that comes to both runs once");
+  t.equal(answers.size, 1, "and is answered alike");
   const { tokens } = (await services[0].call("get_tokens", {}, owner)).json as Operations["get_tokens"]["output"];
   t.equal(tokens.filter(({ description }) => description === "once").length, 1);
   for (const { logged } of services) t.same(logged, [], "nothing failed");

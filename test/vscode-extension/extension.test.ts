@@ -41,7 +41,12 @@ import {
   type Suggestion,
   savedSuggestions,
 } from "../../vscode-extension/query-suggestions.ts";
-import { savedNameProblem, savedQueries, savedQueryEdits } from "../../vscode-extension/saved-queries.ts";
+import {
+  includesFiles,
+  savedNameProblem,
+  savedQueries,
+  savedQueryEdits,
+} from "../../vscode-extension/saved-queries.ts";
 import { type ToolTask, taskName, taskWords } from "../../vscode-extension/task-words.ts";
 import { problemsByFile } from "../../vscode-extension/validation-report.ts";
 import { cleanEnv, cliPath, root, tool } from "../support/cli.ts";
@@ -500,6 +505,13 @@ t.test("a query box", (t) => {
     ["status = @fast ", undefined],
   ];
   for (const [query, problem] of unknown) t.equal(queryProblem(query, [], saved)?.message, problem, query);
+  t.equal(queryProblem("@errors level", [], saved, true), undefined, "an included file may have it");
+  for (const [include, isMore] of [
+    ["", false],
+    ['"include": []', false],
+    ['"include": ["ops/*.json"]', true],
+  ] as const)
+    t.equal(includesFiles(`{ "logs": { ${include} } }`), isMore, include);
 
   const suggested: [query: string, suggestions: readonly string[]][] = [
     ["@", ["@slow ", "@slim "]],

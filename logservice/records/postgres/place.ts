@@ -40,8 +40,11 @@ export function readPostgresAddress(
   const sslmode = parameters.get("sslmode");
   const root = parameters.get("sslrootcert");
   const unknown = [...parameters.keys()].find((key) => !["host", "sslmode", "sslrootcert"].includes(key));
-  if (unknown !== undefined)
-    return wrong(`the address has a parameter ${JSON.stringify(unknown)}: there are sslmode, sslrootcert and host`);
+  if (unknown !== undefined) {
+    // Before an @ it is a password with a question mark.
+    const which = /@|%40/.test(url.search) ? "an unknown parameter" : `a parameter ${JSON.stringify(unknown)}`;
+    return wrong(`the address has ${which}: there are sslmode, sslrootcert and host`);
+  }
   if (sslmode !== undefined && !SSL_MODES.some((one) => one === sslmode))
     return wrong(`sslmode is one of ${SSL_MODES.join(", ")}`);
   const host = socket ?? url.hostname.replace(/^\[|\]$/g, "");

@@ -175,6 +175,7 @@ class Connection implements PostgresPoolClient {
   readonly #clock: Clock;
   #client: PoolClient;
   #isBroken = false;
+  #isReleased = false;
   #isInTransaction = false;
   readonly #broke = () => {
     this.#isBroken = true;
@@ -201,6 +202,8 @@ class Connection implements PostgresPoolClient {
   }) as PostgresPoolClient["query"];
 
   release(): void {
+    if (this.#isReleased) return;
+    this.#isReleased = true;
     this.#client.off("error", this.#broke);
     this.#client.release(this.#isBroken);
   }
@@ -264,11 +267,12 @@ class Connection implements PostgresPoolClient {
   }
 
   async #replace(): Promise<void> {
-    const client = await connected(this.#pool, this.#clock);
+    // First: where all connections broke off together, each would wait for the room of another.
     this.release();
-    this.#client = client;
+    this.#client = await connected(this.#pool, this.#clock);
+    this.#isReleased = false;
     this.#isBroken = false;
-    client.on("error", this.#broke);
+    this.#client.on("error", this.#broke);
   }
 }
 

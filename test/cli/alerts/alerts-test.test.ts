@@ -92,7 +92,7 @@ t.test("a replay without a log is refused: an alert would look tested", async (t
   t.same([code, stdout], [2, ""]);
   t.equal(
     stderr,
-    "error: there is no log to replay\n  name another one by --sandbox, --cloud, --service URL or --file; tool start writes that of development\n",
+    ".tool/development.ndjson does not exist yet: tool start writes it\nerror: there is no log to replay\n  name another one by --sandbox, --cloud, --service URL or --file; tool start writes that of development\n",
   );
 });
 

@@ -56,6 +56,8 @@ t.test("a password in an address that cannot be read is not repeated", (t) => {
     "postgres://:secret@localhost",
     "postgres://tool@localhost?password=secret",
     "postgres:///?password=secret",
+    "postgres://tool:?secret@localhost/logs",
+    "postgres://tool:12?x=1&sec=ret@localhost/logs",
   ]) {
     const read = readPostgresAddress(text, undefined);
     t.ok(!read.ok && !/se.?cret/.test(read.problem), text);

@@ -98,7 +98,12 @@ const rowsOf = (kind: Kind): readonly [kind: string, rows: readonly Case[]] => [
   kind.kind,
   [
     rowOf(kind, "gone", { damage: faults.remove, isLost: () => true, isNamed: kind.isMissed }),
-    rowOf(kind, "empty", { damage: faults.empty, isLost: () => true, isShort: !areAll }),
+    // A filter is read, and so named, by what comes after the start.
+    rowOf(kind, "empty", {
+      damage: faults.empty,
+      isLost: () => true,
+      isShort: !areAll && kind.kind !== "a filter",
+    }),
     // A folder in the place of a list of files is refused: "a directory in the place of a list of files is named".
     ...Object.entries(faults.notFiles)
       .filter(([fault]) => fault !== "a folder" || !kind.kind.startsWith("the list of"))
