@@ -51,7 +51,7 @@ let last: Promise<unknown> = Promise.resolve();
 const waiting = new Set<() => void>();
 
 function inTurn<T>(act: () => Promise<T>): Promise<T> {
-  const turn = endOrLeave(last).then(act);
+  const turn = turnAfter(last).then(act);
   last = turn.catch((error: unknown) => {
     if (!(error instanceof RecordsAway)) return;
     // Each of them would wait for the database in vain for as long as this one, one after the other.
@@ -61,7 +61,7 @@ function inTurn<T>(act: () => Promise<T>): Promise<T> {
 }
 
 /** Resolves when the turn before has ended, or when one has found the database away. */
-function endOrLeave(before: Promise<unknown>): Promise<void> {
+function turnAfter(before: Promise<unknown>): Promise<void> {
   return new Promise((resolve) => {
     const begin = () => {
       waiting.delete(begin);
