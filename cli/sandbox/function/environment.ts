@@ -130,6 +130,7 @@ export class Environment {
   /** How long it took to start; undefined once it was reported. */
   initMs: number | undefined;
   isGone = false;
+  #isEnding = false;
   /** Why the platform ended it, or how it ended by itself. */
   failure: FunctionError | undefined;
 
@@ -224,7 +225,7 @@ export class Environment {
   }
 
   freeze(): void {
-    if (this.#options.freezes !== false && !this.isGone) this.#stopped = stopTree(this.#child.pid!);
+    if (this.#options.freezes !== false && !this.isGone && !this.#isEnding) this.#stopped = stopTree(this.#child.pid!);
   }
 
   thaw(): void {
@@ -236,6 +237,8 @@ export class Environment {
   async shutDown(): Promise<void> {
     if (this.isGone) return;
     if (!this.#isExtended) return this.end();
+    // It may be about to wait for its next event, and would hear of nothing then.
+    this.#isEnding = true;
     this.thaw();
     const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
     this.#child.kill("SIGTERM");

@@ -88,6 +88,7 @@ export class LocalFunction {
 
   /** As the platform takes an environment down: SIGKILL, or SIGTERM half a second before if an extension is registered. */
   async shutDown(): Promise<void> {
+    this.#idle?.stop();
     await this.#environment?.shutDown();
     this.#environment = undefined;
   }

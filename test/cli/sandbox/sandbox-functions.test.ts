@@ -333,6 +333,20 @@ t.test("SIGTERM comes only where an extension is registered", async (t) => {
   }
 });
 
+t.test("a version that is taken away has time for its last words", async (t) => {
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
+  const warning = join(newFolder(), "warning");
+  const register = { path: "register", headers: { "Lambda-Extension-Name": "tool" }, body: '{"events":[]}' };
+  const files = {
+    bootstrap: { bytes: Buffer.from(`#!${process.execPath}\n${withExtension([register], warning)}`), mode: 0o755 },
+  };
+  const invoke = await activeFunction(aws.state, files, { Runtime: "provided.al2023" });
+  const answer = answerOf(await invoke("{}"));
+  t.same(answer.answers, [[200, "app"]]);
+  await aws.state.service("lambda").runner.retire("app");
+  t.ok(existsSync(warning), "it was told to end");
+});
+
 t.test("a line without an end is cut at the bytes of an event, between characters", async (t) => {
   const bytes = Buffer.from("a€".repeat(1024 * 1024));
   const stream = new PassThrough();

@@ -248,7 +248,8 @@ export class Runner {
 
 async function endPool(pool: Pool): Promise<void> {
   pool.isRetired = true;
-  for (const { local } of pool.functions) local.destroy();
+  // An app has half a second, in which it sends the entries that it still has.
+  await Promise.all(pool.functions.map(({ local }) => local.shutDown()));
   // Whoever left an environment may still be in its folder.
   killWorkersIn(pool.directory);
   // One that is just ending may still write; what stays goes with the watchdog's folder.
