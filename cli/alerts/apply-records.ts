@@ -75,52 +75,86 @@ async function addProject(client: AccountClient, { app, project }: WantedRecords
 
 const ASK = "an admin of the team makes it there, or by their first deploy";
 
+/**
+ * Why a service would refuse notifications of a plan, by their names, as it is set up now. Secrets are sent to it, as the changes
+ * themselves would. A service of before takes all. Throws a TeamError if it cannot be asked.
+ */
+export async function refusedNotifications(
+  changes: readonly ServiceChange[],
+  { client, wanted, secrets }: Pick<ApplyRequest, "client" | "wanted" | "secrets">,
+): Promise<ReadonlyMap<string, TeamError>> {
+  const refused = new Map<string, TeamError>();
+  for (const change of changes) {
+    const { action, kind, name, id } = change;
+    if (kind !== "notification" || action === "remove") continue;
+    try {
+      const notification = await notificationInput(change, wanted, secrets);
+      await client.call("check_notification", { notification, ...(id && { notification_id: id }) }, REMEDIES);
+    } catch (thrown) {
+      const error = masking(thrown, secrets);
+      if (hasStatus(error, 400)) refused.set(name, error as TeamError);
+      // Neither the project nor this operation need be there.
+      else if (!hasStatus(error, 404)) throw error;
+    }
+  }
+  return refused;
+}
+
 /** Makes one change. Returns the id of what was added. */
 async function make(
-  { action, kind, name, id, properties }: ServiceChange,
+  change: ServiceChange,
   { client, wanted, secrets }: ApplyRequest,
   notificationIds: ReadonlyMap<string, string>,
 ): Promise<string | undefined> {
+  const { action, kind, name, id } = change;
   const { app, project } = wanted;
   const owner = { project_id: project, managed_by: app };
-  const remedies = { 400: MEND, 404: AGAIN, 409: LOOK };
   if (action === "remove") {
     // Somebody else, who applies the same file, may have been first.
     const gone = (error: unknown) => {
       if (!hasStatus(error, 404)) throw error;
     };
-    if (kind === "alert") await client.call("remove_alert", { ...owner, alert_id: id! }, remedies).catch(gone);
-    else if (kind === "search") await client.call("remove_search", { ...owner, search_id: id! }, remedies).catch(gone);
-    else await client.call("remove_notification", { ...owner, notification_id: id! }, remedies).catch(gone);
+    if (kind === "alert") await client.call("remove_alert", { ...owner, alert_id: id! }, REMEDIES).catch(gone);
+    else if (kind === "search") await client.call("remove_search", { ...owner, search_id: id! }, REMEDIES).catch(gone);
+    else await client.call("remove_notification", { ...owner, notification_id: id! }, REMEDIES).catch(gone);
     return undefined;
   }
   if (kind === "search") {
     const search = { ...owner, name, query: wanted.queries.get(name)! };
-    if (id === undefined) return (await client.call("add_search", { search }, remedies)).id;
-    await client.call("update_search", { search: { ...search, id } }, remedies);
+    if (id === undefined) return (await client.call("add_search", { search }, REMEDIES)).id;
+    await client.call("update_search", { search: { ...search, id } }, REMEDIES);
     return undefined;
   }
   if (kind === "alert") {
     const one = wanted.alerts.get(name)!;
     const input = alertInput(name, one, { project, notificationId: notificationIds.get(one.notify)! });
     if (id === undefined)
-      return (await client.call("add_alert", { alert: { ...input, managed_by: app } }, remedies)).id;
+      return (await client.call("add_alert", { alert: { ...input, managed_by: app } }, REMEDIES)).id;
     const usual = { description: "", limit: 10, muted: false, for: 1, recover: 1, repeat: 0, threshold: 0 };
-    await client.call("update_alert", { alert: { ...usual, ...input, managed_by: app, id } }, remedies);
+    await client.call("update_alert", { alert: { ...usual, ...input, managed_by: app, id } }, REMEDIES);
     return undefined;
   }
-  const one = wanted.notifications.get(name)!;
-  const isSecretNew = id === undefined || properties.some(({ isSecret }) => isSecret);
-  const input = { ...owner, name, ...(await notificationMembers(one, secrets, isSecretNew)) };
+  const input = await notificationInput(change, wanted, secrets);
   const masked = <T>(answer: Promise<T>) => answer.catch((error: unknown) => Promise.reject(masking(error, secrets)));
-  if (id === undefined) return (await masked(client.call("add_notification", { notification: input }, remedies))).id;
-  await masked(client.call("update_notification", { notification: { ...input, id } }, remedies));
+  if (id === undefined) return (await masked(client.call("add_notification", { notification: input }, REMEDIES))).id;
+  await masked(client.call("update_notification", { notification: { ...input, id } }, REMEDIES));
   return undefined;
+}
+
+async function notificationInput(
+  { name, id, properties }: ServiceChange,
+  { app, project, notifications }: WantedRecords,
+  secrets: ServiceSecrets,
+): Promise<NotificationInput> {
+  const isSecretNew = id === undefined || properties.some(({ isSecret }) => isSecret);
+  const members = await notificationMembers(notifications.get(name)!, secrets, isSecretNew);
+  return { project_id: project, managed_by: app, name, ...members };
 }
 
 const MEND = "change it in tool.json, or its secret with tool env set";
 const LOOK = "tool stack plan shows what differs";
 const AGAIN = "somebody else may be applying tool.json: run tool stack apply again";
+const REMEDIES = { 400: MEND, 404: AGAIN, 409: LOOK };
 
 const hasStatus = (error: unknown, status: number) =>
   error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === status;

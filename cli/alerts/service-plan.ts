@@ -9,7 +9,13 @@ import { type AppVariables, SERVICE_SECRETS } from "../platform/variables.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
 import { tokenForFile } from "../team/token-for-service.ts";
-import { type ApplyProgress, applyRecords, type ServiceSecrets, secretNameOf } from "./apply-records.ts";
+import {
+  type ApplyProgress,
+  applyRecords,
+  refusedNotifications,
+  type ServiceSecrets,
+  secretNameOf,
+} from "./apply-records.ts";
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
 import { planRecords, type RecordsPlan, type WantedRecords } from "./plan-records.ts";
 import { isHashOf } from "./secret-hash.ts";
@@ -121,8 +127,9 @@ async function placeOf(
 async function planOf(
   client: AccountClient,
   wanted: WantedRecords,
-  { openVariables, signal }: PlanRequest,
+  request: PlanRequest,
 ): Promise<Omit<ServicePlan, "service">> {
+  const { openVariables, signal } = request;
   const { project } = wanted;
   const stored = await storedRecords(client, project);
   const there: LogRecords = stored ?? { alerts: [], notifications: [], searches: [] };
@@ -133,15 +140,9 @@ async function planOf(
     if (managed_by === wanted.app && secret !== undefined && (await isHashOf(secret_hash, secret))) same.add(name);
   }
   const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => same.has(name));
-  const problem =
-    clashes.length > 0
-      ? { message: clashes.map(visible).join("\n"), hint: "give one of the two another name" }
-      : missing.length === 0
-        ? undefined
-        : {
-            message: `there is no secret ${missing.join(", ")}, which ${missing.length === 1 ? "a notification names" : "notifications name"}`,
-            hint: missing.map((name) => `tool env add ${name} - -s ${SERVICE_SECRETS}`).join("\n"),
-          };
+  const first = clashes.length > 0 ? clashProblem(clashes) : missing.length > 0 ? missingProblem(missing) : undefined;
+  // Nothing is sent there while something else must be mended first.
+  const problem = first ?? refusedProblem(await refusedNotifications(changes, { client, wanted, secrets }), request);
   const isNewProject = stored === undefined;
   return {
     project,
@@ -150,6 +151,27 @@ async function planOf(
     problem,
     apply: (progress) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, ...progress }),
   };
+}
+
+const clashProblem = (clashes: readonly string[]) => ({
+  message: clashes.map(visible).join("\n"),
+  hint: "give one of the two another name",
+});
+
+const missingProblem = (missing: readonly string[]) => ({
+  message: `there is no secret ${missing.join(", ")}, which ${missing.length === 1 ? "a notification names" : "notifications name"}`,
+  hint: missing.map((name) => `tool env add ${name} - -s ${SERVICE_SECRETS}`).join("\n"),
+});
+
+/** The plan says it, with all of them, before apply stops at the first one. */
+function refusedProblem(refused: ReadonlyMap<string, TeamError>, { sandbox }: PlanRequest): ServicePlan["problem"] {
+  const all = [...refused].map(([name, error]) => ({ name, ...saidOf(error) }));
+  if (all.length === 0) return undefined;
+  const message = all.map((one) => `notification ${visible(one.name)}: ${one.message}`).join("\n");
+  const isMail = sandbox !== undefined && message.includes("--smtp");
+  const mails =
+    "here npm start is its operator: TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=http://127.0.0.1:5000 npm start";
+  return { message, hint: isMail ? mails : all[0]!.hint };
 }
 
 const secretNameOfWanted = ({ notifications }: WantedRecords, name: string) => {

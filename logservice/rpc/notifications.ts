@@ -29,6 +29,7 @@ export const notifications: Handlers<
   | "get_notifications"
   | "get_notification"
   | "add_notification"
+  | "check_notification"
   | "update_notification"
   | "remove_notification"
   | "rotate_webhook_secret"
@@ -50,9 +51,7 @@ export const notifications: Handlers<
     let codes: readonly NumberCode[] = [];
     const makeCodes = codesFor(service, call);
     const { targetId: id } = await changeRecords(service, call, async (db, now) => {
-      check(notification);
-      refuseUnreachable(service, notification);
-      await refuseStrangers(service, db, call, notification);
+      await refuse(service, { db, call }, notification);
       const project = projectOf(call, notification.project_id);
       await getProject(db, project);
       await refuseClaimed(db, "notifications", project, notification);
@@ -66,6 +65,17 @@ export const notifications: Handlers<
     return { id };
   },
 
+  async check_notification(service, { notification, notification_id }, call) {
+    const { records } = service;
+    const project = projectOf(call, notification.project_id);
+    const before = notification_id ? await getNotification(records, project, notification_id) : undefined;
+    const changed =
+      before && readChanged("NotificationInput", "notification", before, withoutMasks(before, notification));
+    await refuse(service, { db: records.db, call, before }, changed ?? notification);
+    await getProject(records.db, project);
+    return undefined;
+  },
+
   async update_notification(service, { notification: change }, call) {
     const { seal } = service.records;
     let codes: readonly NumberCode[] = [];
@@ -75,9 +85,7 @@ export const notifications: Handlers<
       const before = await getNotification({ db, seal }, project, change.id);
       refuseUnmanaging("notifications", before, change.managed_by, { releases: true });
       const notification = readChanged("NotificationInput", "notification", before, withoutMasks(before, change));
-      check(notification, before);
-      refuseUnreachable(service, notification, before);
-      await refuseStrangers(service, db, call, notification);
+      await refuse(service, { db, call, before }, notification);
       await refuseClaimed(db, "notifications", project, { ...notification, id: change.id });
       await updateNotification({ db, seal }, change.id, notification, now);
       const old = new Set(numbersOf(before));
@@ -161,6 +169,20 @@ export const notifications: Handlers<
 function shown({ account }: Service, notification: Notification): Notification {
   const one = masked(notification);
   return account.signUp.kind === "open" ? one : { ...one, unconfirmed_numbers: [] };
+}
+
+interface Asker {
+  readonly db: Kysely<Tables>;
+  readonly call: Call;
+  /** The notification as it is; undefined if this would be added. */
+  readonly before?: Notification | undefined;
+}
+
+/** Throws `invalid` for what the schema cannot express, and for what nobody would get as the service is set up. */
+async function refuse(service: Service, { db, call, before }: Asker, notification: NotificationInput): Promise<void> {
+  check(notification, before);
+  refuseUnreachable(service, notification, before);
+  await refuseStrangers(service, db, call, notification);
 }
 
 /** Checks what the schema cannot express. */

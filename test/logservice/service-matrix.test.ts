@@ -47,6 +47,7 @@ const TABLE = `
   get_notifications         notifications:read   member   -   200
   get_notification          notifications:read   member   -   200
   add_notification          notifications:write  member   -   200
+  check_notification        notifications:read   member   -   204
   update_notification       notifications:write  member   -   204
   remove_notification       notifications:write  member   -   404
   get_deliveries            notifications:read   member   -   200

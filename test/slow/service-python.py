@@ -94,6 +94,8 @@ expect("get_usage", {"days": 92}, 200, lambda a: [u["project_id"] for u in a["pr
 notification = expect("add_notification", {"notification": {
     "project_id": project, "type": "webhook", "name": "hook", "webhook_url": "https://example.com/x"}}, 200)["id"]
 expect("get_notifications", {"project_id": project}, 200, lambda a: len(a["notifications"]) == 1)
+expect("check_notification", {"notification": {
+    "project_id": project, "type": "webhook", "name": "more", "webhook_url": "https://127.0.0.1/hook"}}, 400)
 expect("update_notification", {"notification": {"id": notification, "project_id": project, "name": "hooks"}}, 204)
 expect("get_notification", {"project_id": project, "notification_id": notification}, 200,
        lambda a: a["notification"]["name"] == "hooks" and a["notification"]["webhook_url"] == "https://example.com/****")

@@ -91,6 +91,10 @@ export const BODIES: { readonly [N in Name]: (world: World) => Operations[N]["in
   add_notification: ({ project }) => ({
     notification: { project_id: project, type: "webhook", name: "hook", webhook_url: "https://example.com/hook" },
   }),
+  check_notification: ({ project, notification }) => ({
+    notification: { project_id: project, type: "webhook", name: "hook", webhook_url: "https://example.com/hook" },
+    notification_id: notification,
+  }),
   update_notification: ({ project, notification }) => ({
     notification: { id: notification, project_id: project, name: "others" },
   }),

@@ -488,16 +488,21 @@ t.test("two apps, a failure in the middle, and a service that is away", slow(), 
   t.match(held.stderr, "notification hook stays: alert by hand, which is not of this tool.json, names it");
   t.same((await plan(ann)).steps, []);
 
-  // The second of two notifications is refused: the first is there, and the next apply goes on.
+  // One of two notifications is refused: the plan says so, and nothing is begun.
   const pair = { first: notifications.hook, second: { ...notifications.hook, webhook_url: "$SECOND" } };
   configure({ queries, notifications: { ...notifications, ...pair } });
   await app.tool(["env", "add", "SECOND=https://127.0.0.1/s3cret", "-s", "_service"]);
   const part = await run(bob, "stack", "apply");
   t.equal(part.code, 1);
-  t.match(part.stdout, "added in the log service: notification first\n");
-  t.match(part.stderr, "error: notification second: notification.webhook_url: ");
-  t.match(part.stderr, "tool stack apply continues from there");
-  t.same((await plan(ann)).steps, ["add notification second"]);
+  t.match(
+    part.stderr,
+    "error: nothing of the log service was changed: notification second: notification.webhook_url: ",
+  );
+  t.match(part.stderr, "change it in tool.json, or its secret with tool env set");
+  const refused = await plan(ann);
+  t.same([refused.code, refused.steps], [1, ["add notification first", "add notification second"]]);
+  t.match(refused.stderr, "error: notification second: notification.webhook_url: ");
+  t.same(await names("shop"), ["notifications hook", "searches failed", "searches slow"]);
 
   await service.stop();
   const away = await run(ann, "stack", "apply", "--yes");
@@ -563,6 +568,40 @@ t.test("a token of CI applies if it was made for that", slow(), async (t) => {
     tokens.map(({ applies }: { applies: boolean }) => applies),
     [false, true],
   );
+});
+
+t.test("a mail that the service cannot send is said by the plan", slow(), async (t) => {
+  const sandbox = testSandbox(t);
+  const service = await startTestService(t, {
+    notify: { mailer: undefined, sms: undefined, pagerdutyUrl: "http://127.0.0.1:9/", allowsPrivate: false },
+  });
+  const notifications = {
+    ops: { type: "email", email_addresses: ["ops@example.com"] },
+    night: { type: "sms", sms_numbers: ["+15550100"] },
+    hook: LOGS.notifications.hook,
+  };
+  const alerts = { slow: { query: "duration > 1s", operator: ">", threshold: 3, notify: "ops" } };
+  const directory = t.testdir({
+    "tool.json": JSON.stringify({ name: "my-app", logs: { notifications, alerts } }),
+    "index.html": "<p>hello</p>",
+  });
+  const folder = new SandboxFolder(sandbox.folder);
+  folder.writeLogService({ url: service.running.url, token: service.owner, pageUrl: service.running.url });
+  t.equal((await sandbox.tool(directory, "env", "set", `OPS_HOOK=${HOOK}`, "-s", "_service")).code, 0);
+  const said = [
+    "notification ops: notification.type: this service sends no mails: have its operator start it with --smtp",
+    "notification night: notification.type: this service sends no text messages: have its operator start it with --sms",
+  ];
+  for (const command of ["plan", "apply"]) {
+    const { code, stdout, stderr } = await sandbox.tool(directory, "stack", command);
+    t.equal(code, 1, command);
+    for (const line of said) t.ok(stderr.includes(line), `${command}: ${line}`);
+    t.notMatch(stderr, /notification hook/);
+    t.match(stderr, "here npm start is its operator: TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=");
+    if (command === "plan") t.match(stdout, /\+ alert slow/);
+  }
+  const { status } = await service.call("get_notifications", { project_id: "my_app" });
+  t.equal(status, 404, "nothing was begun");
 });
 
 t.test("the sandbox applies to the log service that runs here", slow(), async (t) => {

@@ -128,6 +128,7 @@ const FOREIGN: { readonly [N in Name]: readonly Foreign[] | "takes no id" } = {
   get_notifications: [inTheirProject("get_notifications"), inOwnProject("get_notifications", 200)],
   get_notification: [inTheirProject("get_notification"), inOwnProject("get_notification", 404)],
   add_notification: [inTheirProject("add_notification")],
+  check_notification: [inTheirProject("check_notification"), inOwnProject("check_notification", 404)],
   update_notification: [inTheirProject("update_notification"), inOwnProject("update_notification", 404)],
   remove_notification: [inTheirProject("remove_notification"), inOwnProject("remove_notification", 404)],
   get_deliveries: [inTheirProject("get_deliveries"), inOwnProject("get_deliveries", 200)],
