@@ -9,7 +9,7 @@ import { checkFunction } from "./checks/function.ts";
 import { checkHeaders } from "./checks/headers.ts";
 import { checkIgnoreFile } from "./checks/ignore-file.ts";
 import { checkInject } from "./checks/inject.ts";
-import { checkLogAlerts } from "./checks/log-alerts.ts";
+import { checkLogAlerts, checkPart } from "./checks/log-alerts.ts";
 import { checkLogDelivery } from "./checks/logs.ts";
 import { checkQueryStages } from "./checks/query-stages.ts";
 import { checkRedirects } from "./checks/redirects.ts";
@@ -108,6 +108,7 @@ export function* checkInSteps(
   if (root?.type === "object") {
     root = checkDialect(report, root);
     yield;
+    if (partOf !== undefined) root = checkPart(report, root);
     root = checkShape(report, root, { isPart: partOf !== undefined });
     yield;
     yield* checkMeaning(report, root, { memory, directory, log, partOf });

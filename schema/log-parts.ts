@@ -76,7 +76,8 @@ export function pathsOf(
 /** Files of a pattern, and folders on the way to them. */
 export const MAX_PARTS = 100;
 
-function logNamesOf(root: Node | undefined, directory: Directory | undefined): LogNames {
+/** Which names the sections of tool.json and of the files that it includes have. */
+export function logNamesOf(root: Node | undefined, directory: Directory | undefined): LogNames {
   const parts = directory === undefined ? [] : logParts(root, directory);
   const files = [
     { path: "tool.json", root },

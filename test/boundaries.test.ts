@@ -98,6 +98,7 @@ const DOORS: Record<string, readonly string[]> = {
     "html.ts",
     "json.ts",
     "languages.ts",
+    "log-parts.ts",
     "notification-members.ts",
     "openapi.ts",
     "profiles.ts",

@@ -2,12 +2,15 @@ import { spawnSync } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { basename, join, resolve } from "node:path";
 import { readProjectText } from "../../language-server/node-project-file.ts";
+import { parseByLines } from "../../schema/json.ts";
+import { logNamesOf } from "../../schema/log-parts.ts";
 import { type CompletionWord, complete, type ProjectWords } from "../completion/complete.ts";
 import { SCRIPTS, type Shell } from "../completion/scripts.ts";
 import { afterBreak, splitLine } from "../completion/shell-words.ts";
 import { CONFIG_FILE } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { HOOKS, stagesOf } from "../hooks/hooks.ts";
+import { diskDirectory } from "../project/directory.ts";
 import { describeTable, type Options } from "../table.ts";
 import { CredentialsFile } from "../team/credentials-file.ts";
 import { readTeamConfig } from "../team/team-config.ts";
@@ -60,16 +63,19 @@ const LINES: Readonly<Record<Shell, (candidate: CompletionWord, typed: string) =
 function projectWords(context: Context, words: readonly string[]): ProjectWords {
   const at = words.findLastIndex((word, i) => i < words.length - 2 && (word === "-C" || word === "--chdir"));
   const directory = at < 0 ? context.directory : resolve(context.directory, words[at + 1]!);
-  let config: { stages?: object; logs?: { queries?: object }; profile?: unknown } = {};
+  let config: { stages?: object; profile?: unknown } = {};
+  let queries: readonly string[] = [];
   try {
-    config = JSON.parse(readProjectText(join(directory, CONFIG_FILE)));
+    const text = readProjectText(join(directory, CONFIG_FILE));
+    config = JSON.parse(text);
+    queries = [...logNamesOf(parseByLines(text).root, diskDirectory(directory)).queries.keys()];
   } catch {
     // There is none, or it is being edited.
   }
   const names = (value: unknown) => (typeof value === "object" && value !== null ? Object.keys(value) : []);
   const stages = stagesOf({ stages: Object.fromEntries(names(config?.stages).map((stage) => [stage, {}])) });
   const variables = takesVariable(words) ? variableNames(context, directory, words, config?.profile) : [];
-  return { stages, queries: names(config?.logs?.queries), hooks: HOOKS, variables, teams: teamKeys(context) };
+  return { stages, queries, hooks: HOOKS, variables, teams: teamKeys(context) };
 }
 
 /** The teams of the file that keeps who is signed in, as far as it can be read. */

@@ -156,8 +156,12 @@ async function withTraffic(context: Context, reports: readonly Report[], days: n
       continue;
     }
     const directory = diskDirectory(dirname(path));
+    // A text where the log has numbers may have been reported as one that no number of this name is, too.
     const isNew = ({ code, span }: Problem) =>
-      !problems.some((problem) => problem.code === code && problem.span.start === span.start);
+      !problems.some(
+        (problem) =>
+          (problem.code === code || problem.code === "query/text-for-number") && problem.span.start === span.start,
+      );
     const ofFields = (log: LogFacts) =>
       maskProblems(text, checkConfig(text, { directory, log }).problems).filter(
         (problem) => problem.code === "query/other-type" && problem.elsewhere === undefined && isNew(problem),

@@ -6,7 +6,7 @@ import type { Directory } from "../directory.ts";
 import { addition, insertMember, removal, spaced } from "../edits.ts";
 import { notUtf8 } from "../encoding.ts";
 import { type Member, memberOf, type Node, type ObjectNode, type StringNode } from "../json.ts";
-import { resolve } from "../keywords.ts";
+import { resolve, rootSchema } from "../keywords.ts";
 import type { Meanings } from "../languages.ts";
 import { LOG_SECTIONS, leadsOut, logParts, MAX_PARTS, type PartOf, partOf, pathsOf } from "../log-parts.ts";
 import type { Memory } from "../memory.ts";
@@ -47,8 +47,7 @@ export function checkLogAlerts(report: ProblemReport, root: ObjectNode, check: L
   for (const { value } of entries(logs, "notifications")) {
     if (value?.type === "object") checkNotification(report, value);
   }
-  if (check.part !== undefined) checkPart(report, root);
-  else if (directory !== undefined) checkIncluded(report, root, directory, check);
+  if (check.part === undefined && directory !== undefined) checkIncluded(report, root, directory, check);
 }
 
 function checkName(report: ProblemReport, key: StringNode, section: string) {
@@ -249,28 +248,39 @@ function checkSecret(report: ProblemReport, node: StringNode, name: string) {
   });
 }
 
-/** Only what the log service has by name is read from an included file. */
-function checkPart(report: ProblemReport, root: ObjectNode) {
-  const refuse = (object: ObjectNode, member: Member) =>
-    report.error(
-      "config/not-in-part",
-      member.key.span,
-      `${quote(member.key.value)} is not read from an included file`,
-      {
-        hint: `write it in tool.json: "logs" with ${LOG_SECTIONS.map((name) => `"${name}"`).join(", ")} is all that is`,
+/**
+ * Refuses what is not read from an included file, which is all but what the log service has by name. Returns the file without
+ * it: nothing else that is wrong there matters. Unknown keys stay, as they may be misspelt ones.
+ */
+export function checkPart(report: ProblemReport, root: ObjectNode): ObjectNode {
+  const sections: ReadonlySet<string> = new Set(LOG_SECTIONS);
+  const only = `"logs" with ${LOG_SECTIONS.map(quote).join(", ")} is all that is`;
+  const without = (object: ObjectNode, isRefused: (name: string) => boolean) => {
+    const members = object.members.filter((member) => {
+      const name = member.key.value;
+      if (!isRefused(name)) return true;
+      const isBare = object === root && sections.has(name);
+      report.error("config/not-in-part", member.key.span, `${quote(name)} is not read from an included file`, {
+        hint: isBare ? `write { "logs": { ${quote(name)}: ... } }` : `write it in tool.json: ${only}`,
         fix: removal(object, member),
-      },
-    );
+      });
+      return false;
+    });
+    return members.length === object.members.length ? object : { ...object, members };
+  };
   const { properties = {} } = resolve({ $ref: "#/definitions/logs" });
-  for (const member of root.members) {
-    if (member.key.value !== "logs" && member.key.value !== "$schema") refuse(root, member);
-  }
-  const logs = memberOf(root, "logs")?.value;
-  for (const member of logs?.type === "object" ? logs.members : []) {
-    const name = member.key.value;
-    if (!(LOG_SECTIONS as readonly string[]).includes(name) && Object.hasOwn(properties, name))
-      refuse(logs as ObjectNode, member);
-  }
+  const kept = without(root, (name) => {
+    const isKnown = Object.hasOwn(rootSchema.properties!, name) || sections.has(name);
+    return isKnown && name !== "logs" && name !== "$schema";
+  });
+  const members = kept.members.map((member) => {
+    if (member.key.value !== "logs" || member.value?.type !== "object") return member;
+    return {
+      ...member,
+      value: without(member.value, (name) => !sections.has(name) && Object.hasOwn(properties, name)),
+    };
+  });
+  return { ...kept, members };
 }
 
 function checkIncluded(

@@ -141,7 +141,9 @@ t.test("the words of a line", (t) => {
 
 t.test("the command", async (t) => {
   const cwd = t.testdir({
-    "tool.json": '{ "name": "app", "stages": { "pr-1": {} }, "logs": { "queries": { "slow": "duration > 1s" } } }',
+    "tool.json":
+      '{ "name": "app", "stages": { "pr-1": {} }, "logs": { "include": ["ops/*.json"], "queries": { "slow": "duration > 1s" } } }',
+    ops: { "a.json": '{ "logs": { "queries": { "failed": "error" } } }', "b.json": "{" },
   });
   const rows: { argv: string[]; code?: number; stdout?: string; stderr?: string }[] = [
     {
@@ -150,6 +152,7 @@ t.test("the command", async (t) => {
       stderr: 'error: there are no completions for "powershell"\n  the shells are: bash, zsh, fish\n',
     },
     { argv: ["bash", "--line", "tool logs @s"], stdout: "@slow\n" },
+    { argv: ["bash", "--line", "tool logs @f"], stdout: "@failed\n" },
     { argv: ["bash", "--line", "sudo /usr/bin/tool build --stage=pr"], stdout: "production\npr-1\n" },
     { argv: ["fish", "--line", "tool run postb"], stdout: "postbuild\n" },
     {
