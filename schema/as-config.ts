@@ -53,11 +53,18 @@ export function asConfig(records: LogRecords): {
   };
 }
 
-/** Each record with a name that no other of them has, and that tool.json may have. */
-function named<T>(records: readonly T[], nameOf: (record: T) => string): ReadonlyMap<T, string> {
+/**
+ * Each record with a name that no other of them has, and that tool.json may have. Those of a tool.json keep theirs: there it is
+ * what they are known by.
+ */
+function named<T extends { readonly managed_by?: string }>(
+  records: readonly T[],
+  nameOf: (record: T) => string,
+): ReadonlyMap<T, string> {
   const taken = new Set<string>();
+  const isManaged = ({ managed_by = "" }: T) => managed_by !== "";
   return new Map(
-    records.map((record) => {
+    [...records.filter(isManaged), ...records.filter((record) => !isManaged(record))].map((record) => {
       const wanted = nameOf(record).trim() === "" ? "unnamed" : nameOf(record);
       let name = wanted;
       for (let i = 2; taken.has(name); i++) {

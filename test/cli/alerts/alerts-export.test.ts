@@ -57,6 +57,13 @@ t.test("records as logs of a tool.json", (t) => {
   t.end();
 });
 
+t.test("what is of a tool.json keeps its name beside another of that name", (t) => {
+  const [hand, managed] = [SEARCH, { ...SEARCH, id: "s2", query: "error", managed_by: "shop" }];
+  const { queries } = asConfig({ alerts: [], notifications: [], searches: [hand, managed] }).logs;
+  t.same(queries, { "slow-pages-2": "duration > 1s", "slow-pages": "error" });
+  t.end();
+});
+
 t.test("what a service answers, and what it refuses", async (t) => {
   const answers: Record<string, unknown> = {
     "/get_alerts": { alerts: [ALERT] },
