@@ -10,6 +10,7 @@ import { CloudClock } from "./cloud/clock.ts";
 import { openWorld } from "./cloud/open-world.ts";
 import { controlOf } from "./control.ts";
 import { SandboxFolder } from "./folder.ts";
+import { joinsLogService } from "./log-service.ts";
 import { type Endpoint, type SandboxServerOptions, startSandboxServer } from "./server.ts";
 import { checkSignature } from "./signature.ts";
 
@@ -51,19 +52,17 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     return options.ready();
   }
   const access = folder.access();
+  const joined = joinsLogService(folder, clock);
   const world = openWorld({
     folder: folder.state,
     clock: new CloudClock({ base: clock }),
     issuesAtOnce: true,
     confirmsMail: true,
     tellsReasons: true,
-    logsOf(app, stage) {
-      const logs = folder.logsOf(app, stage);
-      return logs !== undefined && isHere(logs.url) ? logs : undefined;
-    },
-    redirectsStream(app) {
-      const [here, own] = [folder.logService(), folder.stageToken(app, ALL_OF_APP)];
-      if (here === undefined || own === undefined || !isHere(here.url)) return undefined;
+    logsOf: async (app, stage) => ((await joined(app, stage)) === undefined ? undefined : folder.logsOf(app, stage)),
+    async redirectsStream(app) {
+      const [here, own] = [await joined(app, ALL_OF_APP), folder.stageToken(app, ALL_OF_APP)];
+      if (here === undefined || own === undefined) return undefined;
       // The stream's own project may be another.
       const path = `/integrations/cloudwatch?project=${encodeURIComponent(own.project)}`;
       return { url: new URL(path, here.url).href, accessKey: own.token };
@@ -113,9 +112,6 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
   await unlock();
   options.report("ended");
 }
-
-/** Nothing is sent to another machine, whatever the file of the log service says. */
-export const isHere = (url: string) => isLoopback(new URL(url).hostname);
 
 /** Resolves when the folder is no longer this daemon's: somebody removed it, or what it wrote there. */
 async function untilReplaced(folder: SandboxFolder, clock: Clock): Promise<void> {

@@ -386,7 +386,8 @@ async function endTokens(
   return ending.length;
 }
 
-async function endToken(person: AccountClient, token: string): Promise<void> {
+/** Ends a token, whose text is its id, as one of its owners. Throws a TeamError. */
+export async function endToken(person: AccountClient, token: string): Promise<void> {
   try {
     await person.call("remove_token", { token_id: token });
   } catch (error) {

@@ -1,13 +1,12 @@
 import { isLoopback } from "../../grammar/address/loopback.ts";
 import type { Config } from "../../schema/index.ts";
 import { projectIdOf } from "../../schema/project-id.ts";
-import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
 import { ALL_OF_APP, usesFirehose } from "../platform/log-tokens.ts";
 import { type LogServiceHere, SandboxFolder } from "../sandbox/folder.ts";
-import { type AccountClient, accountClient } from "../team/account-client.ts";
+import { accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
-import { makeToken } from "./log-delivery.ts";
+import { joinStage } from "./join-stage.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /**
@@ -25,21 +24,9 @@ export async function joinLogService(
   const folder = SandboxFolder.of(context.io.env);
   const here = logServiceHere(context.io.env);
   if (here === undefined) return undefined;
-  const project = projectIdOf(app)!;
-  const client = (token: string): AccountClient =>
-    accountClient({ url: here.url, token, signIn: "npm start", signal, clock: context.io.clock });
   try {
-    const { account } = await client(here.token).call("get_account", {});
-    const stored = folder.stageToken(app, stage);
-    const isKnown = stored?.project === project && (await knows(client(stored.token)));
-    if (!isKnown) {
-      const service = { origin: here.url, project };
-      folder.writeStageToken(app, stage, {
-        project,
-        token: await makeToken(client(here.token), { service, app, stage }),
-      });
-    }
-    return pageOf(here, account.team_id, project);
+    const request = { app, stage, signal, clock: context.io.clock };
+    return pageOf(here, await joinStage(folder, here, request), projectIdOf(app)!);
   } catch (error) {
     // The file is that of an `npm start` which was killed.
     if (error instanceof TeamError) return undefined;
@@ -74,16 +61,6 @@ export async function logServiceOfSandbox(context: Context, app: string): Promis
   }
   const otherwise = "or add --cloud, which asks the sandbox itself";
   return { url, token, project, remedy: "start it again: npm start", team: undefined, otherwise };
-}
-
-/** Whether the service knows a token: it may have been begun anew. */
-async function knows(client: AccountClient): Promise<boolean> {
-  try {
-    return (await client.call("get_account", {})).account.kind === "app";
-  } catch (error) {
-    if (error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === 401) return false;
-    throw error;
-  }
 }
 
 const pageOf = ({ pageUrl }: LogServiceHere, team: string, project: string) =>

@@ -147,7 +147,8 @@ async function post(
   closed: AbortSignal,
 ): Promise<DeliveryFailure | undefined> {
   const { redirectsStream } = world.options;
-  const place = redirectsStream === undefined ? destination : app === undefined ? undefined : redirectsStream(app);
+  const place =
+    redirectsStream === undefined ? destination : app === undefined ? undefined : await redirectsStream(app);
   if (place === undefined) return undefined;
   const { attributes, isCompressed } = destination;
   const timestamp = world.clock.now();

@@ -23,9 +23,12 @@ export interface AccountOptions {
   /** Apps that do not run are answered for with the reason, as in `tool start`. */
   readonly tellsReasons?: boolean;
   /** Where the functions of an app's stage send their entries besides the log; absent, or undefined: nowhere. */
-  readonly logsOf?: (app: string, stage: string) => { readonly url: string; readonly token: string } | undefined;
+  readonly logsOf?: (
+    app: string,
+    stage: string,
+  ) => Promise<{ readonly url: string; readonly token: string } | undefined>;
   /** Where an app's stream to a log service delivers instead of its endpoint, if anywhere; to its endpoint if this is absent. */
-  readonly redirectsStream?: (app: string) => { readonly url: string; readonly accessKey: string } | undefined;
+  readonly redirectsStream?: (app: string) => Promise<{ readonly url: string; readonly accessKey: string } | undefined>;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;
   /** Gets what is a bug of the sandbox; standard error if it is absent. */

@@ -5,6 +5,7 @@ import { join } from "node:path";
 import { initService } from "../init-service.ts";
 import { type Mailbox, startMailbox } from "../mailbox.ts";
 import { type ServiceProcess, serviceProcess } from "../service-process.ts";
+import { until } from "../until.ts";
 import type { BrowserDriver, PageDriver, PersonOptions } from "./driver.ts";
 import { Faults } from "./faults.ts";
 import { Window } from "./window.ts";
@@ -78,7 +79,11 @@ export async function signInByMail({ service, mailbox }: World, window: Window, 
 
 /** The second half of it: the window waits with its code. */
 export async function confirmByMail(mailbox: Mailbox, window: Window, email: string): Promise<void> {
-  const code = (await window.texts(".half")).join(" ");
+  // A slow browser shows the heading before what follows it.
+  const code = await until("the code", async () => {
+    const halves = await window.texts(".half");
+    return halves.length === 2 ? halves.join(" ") : undefined;
+  });
   const tab = await window.another();
   await tab.open((await mailbox.next(email)).link);
   await tab.fill("The code that it shows", code);

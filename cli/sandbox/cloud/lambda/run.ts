@@ -72,12 +72,12 @@ export class Runner {
   ): Promise<InvokeResult> {
     const pool = await this.#pool(lambdaFunction, version);
     const readsFrom = await this.#readsFrom(version);
+    const logs = await this.#logsOf(lambdaFunction, version);
     // Its code has changed while this waited.
     if (pool.isRetired) return this.invoke(lambdaFunction, version, qualifier, payload);
     if (pool.refusal !== undefined) {
       return { kind: "error", error: { errorType: "Runtime.InvalidEntrypoint", errorMessage: pool.refusal } };
     }
-    const logs = this.#logsOf(lambdaFunction, version);
     this.#takeDownDeaf(pool, logs);
     let slot = pool.functions.find(({ busy }) => busy === 0);
     if (slot === undefined && pool.functions.length < MAX_ENVIRONMENTS) {
@@ -161,7 +161,7 @@ export class Runner {
     return settings.environment?.TOOL_VARIABLES === undefined ? undefined : this.#state.world.url;
   }
 
-  #logsOf({ name }: LambdaFunction, { settings }: Version): LogsHere {
+  async #logsOf({ name }: LambdaFunction, { settings }: Version): Promise<LogsHere> {
     const stage = settings.environment?.TOOL_STAGE;
     return stage === undefined ? undefined : this.#state.world.options.logsOf?.(name, stage);
   }
