@@ -1,7 +1,7 @@
 import { coerce } from "./coerce.ts";
 import { type Member, memberOf, type Node, type ObjectNode, plainValue } from "./json.ts";
 import { memberSchema, type Schema } from "./keywords.ts";
-import { MEMBERS } from "./notification-members.ts";
+import { MEMBERS, type NotificationType } from "./notification-members.ts";
 import { configActionNames } from "./placeholders.ts";
 
 /** The members that each type of action needs, and those that it may have beside. */
@@ -73,8 +73,11 @@ function fits({ source, root, path, schema }: UnknownMember, name: string, value
   );
 }
 
+/** The member that each kind of notification needs: one that has no form below does not compile. */
+type OfNotification = `logs/${(typeof MEMBERS)[NotificationType]["needed"]}`;
+
 /** The form of the texts that a setting takes, where others have another. */
-const LOOKS: Readonly<Record<string, RegExp>> = {
+const LOOKS: Readonly<Record<string, RegExp> & Record<OfNotification, RegExp>> = {
   "actions/emails": /@/,
   "actions/numbers": /^\+?[\d ().-]{6,}$/,
   "actions/url": /^https?:/,
