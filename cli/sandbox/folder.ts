@@ -2,6 +2,7 @@ import { randomBytes } from "node:crypto";
 import { chmodSync, mkdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { homedir } from "node:os";
 import { join } from "node:path";
+import type { StageToken } from "../team/stage-token.ts";
 
 /** The record that the daemon writes once it listens. */
 export interface DaemonRecord {
@@ -26,12 +27,6 @@ export interface LogServiceHere {
   readonly token: string;
   /** The origin of its web UI. */
   readonly pageUrl: string;
-}
-
-/** Where a stage's entries are sent, and by which token of it. */
-export interface StageToken {
-  readonly project: string;
-  readonly token: string;
 }
 
 /** The paths of one person's sandbox. */

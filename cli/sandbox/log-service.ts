@@ -28,7 +28,7 @@ export function joinsLogService(
 ): (app: string, stage: string) => Promise<LogServiceHere | undefined> {
   const joinings = new Map<string, Joining>();
   const join = async (here: LogServiceHere, app: string, stage: string) => {
-    const { joinStage } = await import("../service/join-stage.ts");
+    const { joinStage } = await import("../team/stage-token.ts");
     const stop = new AbortController();
     const timer = clock.after(JOIN_MS, () => stop.abort());
     try {

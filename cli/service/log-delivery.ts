@@ -1,7 +1,6 @@
 import { visible } from "../../grammar/visible-text.ts";
 import type { Config } from "../../schema/index.ts";
 import { projectIdOf } from "../../schema/project-id.ts";
-import { RpcFailure } from "../../schema/rpc-client.ts";
 import type { Context } from "../context.ts";
 import { PlatformError } from "../platform/error.ts";
 import { ALL_OF_APP, type LogToken, type LogTokens } from "../platform/log-tokens.ts";
@@ -9,6 +8,7 @@ import type { Watched } from "../platform/progress.ts";
 import { type AccountClient, accountClient, isTokenRefused } from "../team/account-client.ts";
 import { readCredentials, remedyOf } from "../team/credentials.ts";
 import { TeamError } from "../team/error.ts";
+import { endToken, makeToken } from "../team/stage-token.ts";
 
 /** Where versions of a stage send their entries, and by which token. */
 export interface LogDelivery {
@@ -141,7 +141,7 @@ async function tokenFor(
         remedy: `tool team login --email <address> --url ${origin}, then ${again}; CI uses that token then`,
       };
     }
-    const token = await makeToken(person, { service, app: config.name, stage });
+    const token = await makeToken(person, { project: service.project, app: config.name, stage });
     const latest = await orEnded(person, token, () => tokens.read(stage, watched));
     // Another deploy was faster: nobody would end a token that is not stored.
     if (latest !== undefined && isFor(latest, service)) {
@@ -208,41 +208,6 @@ function personAt(context: Context, origin: string, signal: AbortSignal): Accoun
   return accountClient({ url: origin, token, signIn: remedyOf(source, chosen), signal, clock: context.io.clock });
 }
 
-/** Makes the token of a stage, and the project if it does not exist. Throws a TeamError. */
-export async function makeToken(
-  person: AccountClient,
-  { service, app, stage }: { readonly service: LogService; readonly app: string; readonly stage: string },
-): Promise<string> {
-  const { project } = service;
-  // Firehose sends what all stages log: each entry has its own.
-  const whose = stage === ALL_OF_APP ? { description: `${app}, Firehose` } : { description: `${app}, ${stage}`, stage };
-  const token = { ...whose, scopes: ["events:write" as const], project_id: project };
-  const add = async () => usable((await person.call("add_token", { token })).id);
-  try {
-    return await add();
-  } catch (error) {
-    if (!isMissing(error)) throw error;
-    try {
-      await person.call("add_project", { project: { id: project, name: app } });
-    } catch (error) {
-      // Made since then, by another first deploy of the app.
-      if (!hasStatus(error, 409)) throw error;
-    }
-    return add();
-  }
-}
-
-/** A token is sent in a header, and is a variable of the function, which has 4 KB for all of them. Throws a TeamError. */
-function usable(token: string): string {
-  if (/^[\x21-\x7e]{1,256}$/.test(token)) return token;
-  throw new TeamError("the log service answered something that is no token", "see whether its address is right");
-}
-
-const hasStatus = (error: unknown, status: number) =>
-  error instanceof TeamError && error.cause instanceof RpcFailure && error.cause.status === status;
-
-const isMissing = (error: unknown) => hasStatus(error, 404);
-
 export interface Rotation {
   /** Versions that aliases name and that have an old token. */
   readonly versions: readonly string[];
@@ -294,11 +259,11 @@ async function rotate(
 /** Makes a token, and stores it in the place of the one that is stored by then: somebody else may rotate it, too. */
 async function freshToken(
   person: AccountClient,
-  made: Parameters<typeof makeToken>[1],
+  made: { readonly service: LogService; readonly app: string; readonly stage: string },
   { tokens, watched }: Pick<DeliveryRequest, "tokens" | "watched">,
 ): Promise<LogToken> {
-  const { service, stage } = made;
-  const token = await makeToken(person, made);
+  const { service, app, stage } = made;
+  const token = await makeToken(person, { project: service.project, app, stage });
   const retired = retiredOf(await orEnded(person, token, () => tokens.read(stage, watched)));
   const fresh: LogToken = { service: service.origin, project: service.project, token, retired };
   await tokens.write(stage, fresh, watched);
@@ -384,16 +349,6 @@ async function endTokens(
     ending.some((one) => one.service === service && one.token === token);
   await tokens.write(stage, { ...latest, retired: latest.retired.filter((one) => !isEnded(one)) }, watched);
   return ending.length;
-}
-
-/** Ends a token, whose text is its id, as one of its owners. Throws a TeamError. */
-export async function endToken(person: AccountClient, token: string): Promise<void> {
-  try {
-    await person.call("remove_token", { token_id: token });
-  } catch (error) {
-    // Somebody ended it before.
-    if (!isMissing(error)) throw error;
-  }
 }
 
 /**

@@ -6,7 +6,7 @@ import { ALL_OF_APP, usesFirehose } from "../platform/log-tokens.ts";
 import { type LogServiceHere, SandboxFolder } from "../sandbox/folder.ts";
 import { accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
-import { joinStage } from "./join-stage.ts";
+import { joinStage } from "../team/stage-token.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /**

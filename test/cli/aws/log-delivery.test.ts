@@ -11,17 +11,11 @@ import t, { type Test } from "tap";
 import type { Context } from "../../../cli/context.ts";
 import { PlatformError } from "../../../cli/platform/error.ts";
 import type { LogToken, LogTokens } from "../../../cli/platform/log-tokens.ts";
-import {
-  deliveryFor,
-  endedTokenOf,
-  endRetired,
-  makeToken,
-  rotateToken,
-  whyRefused,
-} from "../../../cli/service/log-delivery.ts";
+import { deliveryFor, endedTokenOf, endRetired, rotateToken, whyRefused } from "../../../cli/service/log-delivery.ts";
 import type { AccountClient } from "../../../cli/team/account-client.ts";
 import { certificateFailure } from "../../../cli/team/connection-failure.ts";
 import { TeamError } from "../../../cli/team/error.ts";
+import { makeToken } from "../../../cli/team/stage-token.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import type { Config } from "../../../schema/index.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
@@ -264,7 +258,7 @@ t.test("a rollback to a version whose token was ended says so", async (t) => {
 t.test("a service that answers something else than a token", async (t) => {
   const service = { origin: "https://logs.example.com", project: "shop" };
   const answering = (id: string) => ({ call: async () => ({ id }) }) as unknown as AccountClient;
-  const made = (id: string) => makeToken(answering(id), { service, app: "shop", stage: "staging" });
+  const made = (id: string) => makeToken(answering(id), { project: service.project, app: "shop", stage: "staging" });
   t.equal(await made("lgs_x"), "lgs_x");
   for (const id of ["", "a\nb", "a b", "\u00e9", "x".repeat(5_000)]) {
     await t.rejects(made(id), { message: "the log service answered something that is no token" }, JSON.stringify(id));
@@ -320,7 +314,7 @@ t.test("two first deploys make one project", async (t) => {
         throw failure(status);
       },
     } as unknown as AccountClient;
-    const token = makeToken(person, { service, app: "shop", stage: "staging" });
+    const token = makeToken(person, { project: service.project, app: "shop", stage: "staging" });
     t.equal(await token.catch(() => undefined), made, `${status}`);
   }
 });
