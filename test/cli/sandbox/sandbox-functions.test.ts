@@ -423,20 +423,21 @@ t.test("nothing outlives the version of a function, whatever it leaves", async (
   await until("its end", () => marked(marker).length === 0);
 });
 
-for (const [state, kills] of [
-  ["idle", 0],
-  ["busy", 0],
+for (const [state, kills, namespaces] of [
+  ["idle", 0, ""],
+  ["busy", 0, ""],
   // Twice: the second ends before the pause between two starts is over.
-  ["guarded", 2],
+  ["guarded", 2, ""],
+  ["busy", 0, "namespaces"],
 ] as const) {
-  const also = kills === 0 ? "" : `, after the kill of ${kills} watchdogs`;
+  const also = `${kills === 0 ? "" : `, after the kill of ${kills} watchdogs`}${namespaces && ", in namespaces of their own"}`;
   t.test(`nothing outlives a daemon that is killed, with functions that are ${state}${also}`, async (t) => {
-    const marker = `marker-${process.pid}-${state}`;
+    const marker = `marker-${process.pid}-${state}${namespaces}`;
     const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker, 4)} };`;
     const temporary = newFolder();
     const daemon = spawn(
       process.execPath,
-      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}', String(kills)],
+      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}', String(kills), namespaces],
       {
         stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, TMPDIR: temporary },

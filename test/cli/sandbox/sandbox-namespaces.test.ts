@@ -1,15 +1,18 @@
-// Functions in namespaces of their own: what they see of this machine, and that all else is as without them. Each row runs
-// on a machine that refuses them, too, which is a program in place of `unshare`.
+// Functions in namespaces of their own: what they see of this machine, and that all else is as without them. A machine that
+// refuses them is a program in place of `unshare`.
 import { spawn } from "node:child_process";
-import { mkdirSync, mkdtempSync, realpathSync, rmSync, writeFileSync } from "node:fs";
+import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
 import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
-import { type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { refusalOfNamespaces } from "../../../cli/sandbox/function/namespaces-here.ts";
+import { openWatchdog } from "../../../cli/sandbox/function/watchdog.ts";
 import { startAws } from "../../support/aws/index.ts";
+import { testSandbox } from "../../support/sandbox.ts";
 import { activeFunction } from "../../support/sandbox-function.ts";
+import { until } from "../../support/until.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const nodeRuntime = resolve(here, "../../../cli/sandbox/cloud/lambda/node-runtime.js");
@@ -38,6 +41,26 @@ const refusing = program("echo 'unshare: unshare failed: Operation not permitted
 
 const answerOf = (result: InvokeResult) =>
   result.kind === "document" ? JSON.parse(result.payload.toString()) : (result as { error: object }).error;
+
+/** A function whose handler is the code, or that has a command of its own. */
+function functionOf(
+  t: { teardown(handler: () => void): void },
+  handler: string,
+  { unshare, ...options }: Partial<FunctionOptions> & { readonly unshare?: string | undefined } = {},
+): LocalFunction {
+  const directory = newFolder();
+  writeFileSync(join(directory, "index.js"), `exports.handler = async (event) => { ${handler} };`);
+  const target = new LocalFunction({
+    command: [process.execPath, nodeRuntime],
+    directory,
+    timeoutMs: 60_000,
+    initTimeoutMs: 60_000,
+    ...(unshare !== undefined && { namespaces: { unshare, hides: [openWatchdog().folder], keeps: [directory] } }),
+    ...options,
+  });
+  t.teardown(() => target.destroy());
+  return target;
+}
 
 /** Looks for secrets where a process of this user finds them. */
 const LOOKS = `
@@ -103,3 +126,147 @@ for (const [name, unshare, row] of [
     );
   });
 }
+
+const exited = (how: string) => ({
+  errorType: "Runtime.ExitError",
+  errorMessage: `Runtime exited with error: ${how}`,
+});
+
+const WAYS = [
+  ["without", undefined, {}],
+  ["with", "unshare", allowed],
+] as const;
+
+for (const [way, unshare, row] of WAYS) {
+  t.test(`how a function ends, ${way} namespaces of its own`, row, async (t) => {
+    for (const [code, expected] of [
+      ["process.exit(3)", exited("exit status 3")],
+      ["process.exit(137)", exited("exit status 137")],
+      ["process.kill(process.pid, 'SIGKILL'); await new Promise(() => {})", exited("signal: killed")],
+      ["process.kill(process.pid, 'SIGSEGV'); await new Promise(() => {})", exited("signal: segmentation fault")],
+      ["process.kill(process.pid, 'SIGTERM'); await new Promise(() => {})", exited("signal: terminated")],
+      ["process.abort()", exited("signal: aborted")],
+      ["process.kill(0, 'SIGKILL'); await new Promise(() => {})", exited("signal: killed")],
+      ["process.kill(-process.pid, 'SIGKILL'); await new Promise(() => {})", exited("signal: killed")],
+    ] as const) {
+      const target = functionOf(t, code, { unshare });
+      t.same(answerOf(await target.invoke({})), expected, code);
+      await target.idle();
+      t.match(target.output, `Error: ${expected.errorMessage}\nRuntime.ExitError\n`, code);
+      t.notMatch(target.output, "unshare", code);
+      target.destroy();
+    }
+    const missing = functionOf(t, "", { unshare, command: ["/nonexistent/bootstrap"] });
+    t.same(answerOf(await missing.invoke({})), {
+      errorType: "Runtime.InvalidEntrypoint",
+      errorMessage: "Error: fork/exec /nonexistent/bootstrap: spawn /nonexistent/bootstrap ENOENT",
+    });
+  });
+
+  t.test(`the variables and the output of a function, ${way} namespaces of its own`, row, async (t) => {
+    const env = {
+      IFS: ",",
+      LD_LIBRARY_PATH: "/nonexistent",
+      PATH: "/nonexistent:/bin",
+      SHLVL: "7",
+      user: "x",
+      script: "a b",
+    };
+    const code = "console.error('an error'); console.log('a line'); return { ...process.env, pwd: process.cwd() };";
+    const target = functionOf(t, code, { unshare, env });
+    const { AWS_LAMBDA_RUNTIME_API, TMPDIR, ...variables } = answerOf(await target.invoke({}));
+    t.match(variables, env);
+    t.same(
+      Object.keys(variables)
+        .filter((name) => !/^(?:AWS_|LAMBDA_)/.test(name))
+        .sort(),
+      [...Object.keys(env), "LANG", "TZ", "_HANDLER", "pwd"].sort(),
+    );
+    t.equal(variables.pwd, target.options.directory);
+    await until("both lines", () => /^a line$/m.test(target.output) && /^an error$/m.test(target.output));
+  });
+
+  t.test(`SIGTERM reaches a function with an extension, ${way} namespaces of its own`, row, async (t) => {
+    const said = join(newFolder(), "said");
+    const target = functionOf(t, "return process.pid;", { unshare });
+    // Registered as the runtime is loaded, which waits for it.
+    writeFileSync(
+      join(target.options.directory, "index.js"),
+      "throw Object.assign(new Error(), { code: 'ERR_REQUIRE_ESM' });",
+    );
+    writeFileSync(
+      join(target.options.directory, "index.mjs"),
+      `import { writeFileSync } from "node:fs";
+      const headers = { "Lambda-Extension-Name": "own" };
+      const url = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + "/2020-01-01/extension/register";
+      await fetch(url, { method: "POST", headers, body: '{"events":[]}' });
+      process.on("SIGTERM", () => {
+        writeFileSync(${JSON.stringify(said)}, "");
+        process.exit(0);
+      });
+      export const handler = async () => 1;`,
+    );
+    t.equal(answerOf(await target.invoke({})), 1);
+    await target.idle();
+    const pid = target.pid!;
+    await target.shutDown();
+    await until("its end", () => !existsSync(`/proc/${pid}/environ`));
+    t.ok(existsSync(said));
+  });
+}
+
+t.test("one that lost its parent is ended when it has, and no process can end process 1", allowed, async (t) => {
+  const code = `
+    const fs = require("node:fs");
+    const { spawn, spawnSync } = require("node:child_process");
+    const state = (pid) => /^State:\\s+(\\w)/m.exec(fs.readFileSync("/proc/" + pid + "/status", "latin1"))?.[1];
+    const own = () => fs.readdirSync("/proc").filter((pid) => Number(pid) > 0);
+    spawnSync("sh", ["-c", "(exec sleep 0.05) & exit"]);
+    try { process.kill(1, "SIGKILL"); } catch {}
+    spawnSync("sh", ["-c", "kill -9 $(cat /proc/1/task/1/children)"]);
+    for (;;) {
+      const states = own().flatMap((pid) => { try { return state(pid); } catch { return []; } });
+      if (!states.includes("Z")) break;
+      await new Promise((resolve) => setTimeout(resolve, 10));
+    }
+    return own().includes("1");`;
+  const target = functionOf(t, code, { unshare: "unshare" });
+  t.equal(answerOf(await target.invoke({})), true);
+});
+
+for (const [name, text, expected] of [
+  ["at once", "echo 'unshare: no room' >&2; exit 1", "unshare: no room"],
+  ["without a word", "exit 9", "ended with exit status 9"],
+  ["in its second half", 'case "$*" in *--pid*) exec unshare "$@" ;; esac; echo "too many" >&2; exit 1', "too many"],
+] as const) {
+  t.test(`a start that fails ${name}, although others did not`, allowed, async (t) => {
+    const target = functionOf(t, "", { unshare: program(text) });
+    const { errorType, errorMessage } = answerOf(await target.invoke({}));
+    t.equal(errorType, "Runtime.NoNamespaces");
+    t.match(errorMessage, "the function gets no namespaces of its own: ");
+    t.match(errorMessage, expected);
+    await target.idle();
+    t.match(target.output, `Error: ${errorMessage}\nRuntime.NoNamespaces\n`, "it is in the log");
+  });
+}
+
+t.test("tool sandbox says whether functions have them, and the log why not", async (t) => {
+  const sandbox = testSandbox(t, { PATH: `${dirname(refusing)}:${process.env.PATH}` });
+  writeFileSync(join(dirname(refusing), "unshare"), readFileSync(refusing), { mode: 0o755 });
+  const app = newFolder();
+  writeFileSync(
+    join(app, "app.js"),
+    'require("http").createServer((_, res) => res.end("one")).listen(process.env.PORT);',
+  );
+  writeFileSync(join(app, "tool.json"), '{ "name": "seen" }');
+  const deployed = await sandbox.tool(app, "deploy");
+  t.equal(deployed.code, 0, deployed.stderr);
+  const reason = "unshare: unshare failed: Operation not permitted";
+  t.match((await sandbox.tool(app, "sandbox")).stdout, `\n  hidden    nothing: no namespaces (${reason})\n`);
+  t.match(JSON.parse((await sandbox.tool(app, "sandbox", "--format", "json")).stdout), {
+    namespaces: { allowed: false, reason },
+  });
+  const log = readFileSync(join(sandbox.folder, "daemon.log"), "utf8");
+  const said = `functions get no namespaces of their own, and see what you see: ${reason}\n`;
+  t.equal(log.split(said).length, 2, "once");
+});

@@ -60,6 +60,7 @@ export class Runner {
   readonly #state: LambdaState;
   readonly #layers: Layers;
   readonly #pools = new Map<string, Promise<Pool>>();
+  #hasSaidRefusal = false;
 
   constructor(state: LambdaState, layers: Layers) {
     this.#state = state;
@@ -161,8 +162,14 @@ export class Runner {
 
   /** A function sees its own folder, and none of another or of the account. */
   async #namespaces(directory: string): Promise<FunctionOptions["namespaces"]> {
-    const { hides, unshare = "unshare" } = this.#state.world.options;
-    if (hides === undefined || (await refusalOfNamespaces(unshare)) !== undefined) return undefined;
+    const { hides, unshare = "unshare", report } = this.#state.world.options;
+    if (hides === undefined) return undefined;
+    const refusal = await refusalOfNamespaces(unshare);
+    if (refusal !== undefined) {
+      if (!this.#hasSaidRefusal) report?.(`functions get no namespaces of their own, and see what you see: ${refusal}`);
+      this.#hasSaidRefusal = true;
+      return undefined;
+    }
     return { unshare, hides: [...hides, openWatchdog().folder], keeps: [directory] };
   }
 
