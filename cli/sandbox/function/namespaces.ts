@@ -28,9 +28,9 @@ export interface Command {
  * signals, and its end can be repeated as it was.
  *
  * - The first child is process 1, and ends orphans. It is there until the daemon is gone or kills it, and all others with it.
- * - What is kept is opened before it is hidden. The working directory is entered anew, as the old one leads out.
- * - The function is in further namespaces of users and mounts: there it has its own user again, and what hides cannot be
- *   unmounted, not even by root.
+ * - What is kept is opened before it is hidden. The working directory is entered anew, as the old one may lead out.
+ * - The function is in a further namespace of users: there it has its own user again, and not even root may unmount what
+ *   hides a folder.
  *
  * Standard error is the daemon's end of a pipe: reasons of a failure, "ready", and then what `unshare` says if it cannot
  * repeat how the function ended. The function's own standard error is descriptor 3 until then. No variable is assigned, as
@@ -44,7 +44,7 @@ exec ${descriptors.map((descriptor, i) => `${descriptor}< "$\{${3 + i}}"`).join(
 mount -c -a -T "$1" || exit
 cd "$2" || exit
 shift ${2 + keeps}
-exec "$0" --user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()} --mount --fork --kill-child -- \\
+exec "$0" --user --map-user=${process.getuid?.()} --map-group=${process.getgid?.()} --fork --kill-child -- \\
   sh -c '${START_SCRIPT}' sh "$@" ${descriptors.map((descriptor) => `${descriptor}<&-`).join(" ")}
 `;
 }
