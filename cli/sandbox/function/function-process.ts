@@ -84,6 +84,6 @@ async function endInNamespaces(child: ChildProcess): Promise<End> {
   const [begin = "", rest = ""] = said.split(/^ready\n/m);
   if (!/^ready\n/m.test(said))
     return { refusal: begin.trim() || `${child.spawnfile} ended with exit status ${end.code}` };
-  // Before version 2.39 it cannot repeat SIGKILL, and repeats all others.
+  // That of util-linux 2.38 cannot repeat SIGKILL, says so, and exits.
   return rest === "" ? end : { code: null, signal: "SIGKILL" };
 }
