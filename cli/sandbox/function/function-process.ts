@@ -2,7 +2,7 @@
 import { type ChildProcess, spawn } from "node:child_process";
 import { rmSync, writeFileSync } from "node:fs";
 import type { Readable } from "node:stream";
-import { type Command, inNamespaces, isExecutable, mountsOf, type Namespaces } from "./namespaces.ts";
+import { type FunctionCommand, inNamespaces, isExecutable, mountsOf, type Namespaces } from "./namespaces.ts";
 import { signalChildren } from "./process-tree.ts";
 
 export type End =
@@ -21,12 +21,12 @@ export interface FunctionProcess {
   terminate(): void;
 }
 
-export function startProcess(command: Command, namespaces: Namespaces | undefined): FunctionProcess {
+export function startProcess(command: FunctionCommand, namespaces: Namespaces | undefined): FunctionProcess {
   const isIn = namespaces !== undefined && isExecutable(command.command[0], command.directory);
   return isIn ? startInNamespaces(command, namespaces) : startAsItIs(command);
 }
 
-function startAsItIs({ command: [program, ...args], directory, env }: Command): FunctionProcess {
+function startAsItIs({ command: [program, ...args], directory, env }: FunctionCommand): FunctionProcess {
   const child = spawn(program, args, { cwd: directory, detached: true, stdio: ["ignore", "pipe", "pipe"], env });
   return {
     pid: child.pid,
@@ -36,7 +36,7 @@ function startAsItIs({ command: [program, ...args], directory, env }: Command): 
   };
 }
 
-export function startInNamespaces(command: Command, namespaces: Namespaces): FunctionProcess {
+export function startInNamespaces(command: FunctionCommand, namespaces: Namespaces): FunctionProcess {
   const { table } = namespaces;
   writeFileSync(table, mountsOf(namespaces), { mode: 0o600 });
   const { program, args, env } = inNamespaces(command, namespaces);

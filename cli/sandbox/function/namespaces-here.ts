@@ -6,13 +6,10 @@ import { startInNamespaces } from "./function-process.ts";
 import { killTree } from "./process-tree.ts";
 import { openWatchdog } from "./watchdog.ts";
 
-/** Undefined if functions can have namespaces of their own, or why they cannot. */
-export type Refusal = string | undefined;
+const refusals = new Map<string, Promise<string | undefined>>();
 
-const refusals = new Map<string, Promise<Refusal>>();
-
-/** Tries it once for each program. */
-export function refusalOfNamespaces(unshare = "unshare"): Promise<Refusal> {
+/** Undefined if functions can have namespaces of their own, or why they cannot. Tries each program once. */
+export function refusalOfNamespaces(unshare = "unshare"): Promise<string | undefined> {
   const refusal = refusals.get(unshare) ?? tryNamespaces(unshare);
   refusals.set(unshare, refusal);
   return refusal;
@@ -23,7 +20,7 @@ const LIMIT_MS = 10_000;
 /** Sees that a file is hidden, another one is not, and /proc is of the new namespace. */
 const PROBE = '[ ! -e "$1" ] && [ -e "$2" ] && [ -e "/proc/$$" ] && [ -e /proc/1 ]';
 
-async function tryNamespaces(unshare: string, clock: Clock = systemClock): Promise<Refusal> {
+async function tryNamespaces(unshare: string, clock: Clock = systemClock): Promise<string | undefined> {
   if (process.platform !== "linux") return "only Linux has them";
   const directory = mkdtempSync(join(openWatchdog().folder, "probe-"));
   const kept = join(directory, "kept");

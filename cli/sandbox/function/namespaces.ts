@@ -1,4 +1,4 @@
-// What a function sees of this machine, where the kernel lets a user make namespaces: in /proc its own processes alone,
+// A function's view of this machine, where the kernel lets a user make namespaces: in /proc its own processes alone,
 // and in place of some folders empty ones. util-linux makes them; without it, or where the kernel refuses, functions run
 // as every other process of this user does.
 import { accessSync, constants, existsSync } from "node:fs";
@@ -16,7 +16,7 @@ export interface Namespaces {
   readonly table: string;
 }
 
-export interface Command {
+export interface FunctionCommand {
   readonly command: readonly [string, ...string[]];
   readonly directory: string;
   readonly env: NodeJS.ProcessEnv;
@@ -66,8 +66,11 @@ export interface Spawned {
   readonly env: NodeJS.ProcessEnv;
 }
 
-/** What is to be spawned in place of a command, once the file has the table of mounts. */
-export function inNamespaces({ command, directory, env }: Command, { unshare, keeps, table }: Namespaces): Spawned {
+/** Gives the program that starts a command in namespaces, once the file has the table of mounts. */
+export function inNamespaces(
+  { command, directory, env }: FunctionCommand,
+  { unshare, keeps, table }: Namespaces,
+): Spawned {
   const variables = Object.entries(env).filter(([, value]) => value !== undefined);
   const isSteering = ([name]: [string, unknown]) => STEERING.test(name);
   const [program, ...programArgs] = command;

@@ -7,9 +7,9 @@ import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
-import { refusalOfNamespaces } from "../../../cli/sandbox/function/namespaces-here.ts";
 import { openWatchdog } from "../../../cli/sandbox/function/watchdog.ts";
 import { startAws } from "../../support/aws/index.ts";
+import { requiresNamespaces } from "../../support/require-namespaces.ts";
 import { testSandbox } from "../../support/sandbox.ts";
 import { activeFunction } from "../../support/sandbox-function.ts";
 import { until } from "../../support/until.ts";
@@ -34,9 +34,7 @@ function program(text: string): string {
   return file;
 }
 
-const refusal = await refusalOfNamespaces();
-const isTried = refusal === undefined || process.env.TOOL_TEST_REQUIRE === "all";
-const allowed = isTried ? {} : { skip: `this machine refuses namespaces: ${refusal}` };
+const allowed = { skip: await requiresNamespaces() };
 
 const refusing = program("echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1");
 
@@ -131,7 +129,7 @@ for (const [name, unshare, row] of MACHINES) {
               code: [],
               signal: true,
               unmounted: "the key",
-              unmountedByRoot: refusal === undefined ? "the key" : "",
+              unmountedByRoot: allowed.skip === false ? "the key" : "",
               ...own,
             },
           }
@@ -221,7 +219,7 @@ for (const [way, unshare, row] of WAYS) {
       await fetch(url, { method: "POST", headers, body: '{"events":[]}' });
       process.on("SIGTERM", () => {
         writeFileSync(${JSON.stringify(said)}, "");
-        process.exit(0);
+        process.kill(process.pid, "SIGKILL");
       });
       export const handler = async () => 1;`,
     );
@@ -257,7 +255,7 @@ t.test("one that lost its parent is ended when it has, and no process can end pr
     for (;;) {
       const states = own().flatMap((pid) => { try { return state(pid); } catch { return []; } });
       if (!states.includes("Z")) break;
-      await new Promise((resolve) => setTimeout(resolve, 10));
+      spawnSync("sleep", ["0.01"]);
     }
     return own().includes("1");`;
   const target = functionOf(t, code, { unshare: "unshare" });
