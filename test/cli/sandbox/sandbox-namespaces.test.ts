@@ -6,7 +6,9 @@ import { tmpdir } from "node:os";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
+import { TEST_IDENTITY } from "../../../cli/sandbox/function/environment.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { openWatchdog } from "../../../cli/sandbox/function/watchdog.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { requiresNamespaces } from "../../support/require-namespaces.ts";
@@ -146,6 +148,8 @@ const exited = (how: string) => ({
   errorMessage: `Runtime exited with error: ${how}`,
 });
 
+const stateOf = (pid: number) => /^State:\s+(\w)/m.exec(readFileSync(`/proc/${pid}/status`, "latin1"))?.[1];
+
 const WAYS = [
   ["without", undefined, {}],
   ["with", "unshare", allowed],
@@ -201,6 +205,34 @@ for (const [way, unshare, row] of WAYS) {
     );
     t.equal(variables.pwd, target.options.directory);
     await until("both lines", () => /^a line$/m.test(target.output) && /^an error$/m.test(target.output));
+  });
+
+  t.test(`memory above the limit, ${way} namespaces of its own`, row, async (t) => {
+    const code = `
+      const held = [];
+      while (held.length < 64) {
+        held.push(Buffer.alloc(16 * 1024 * 1024, 1));
+        require("node:child_process").spawnSync("sleep", ["0.02"]);
+      }
+      await new Promise(() => {});`;
+    const identity = { ...TEST_IDENTITY, memoryMiB: 192 };
+    const target = functionOf(t, code, { unshare, identity });
+    t.same(answerOf(await target.invoke({})), exited("signal: killed"));
+    await target.idle();
+    t.match(target.output, /\tMemory Size: 192 MB\tMax Memory Used: 192 MB\t.*Status: error\t/);
+  });
+
+  t.test(`stopped between two requests, ${way} namespaces of its own`, row, async (t) => {
+    const code =
+      'return require("node:child_process").spawn("sleep", ["600"], { detached: true, stdio: "ignore" }).pid > 0;';
+    const target = functionOf(t, code, { unshare });
+    for (const count of [1, 2]) {
+      t.equal(answerOf(await target.invoke({})), true);
+      await target.idle();
+      const all = below(target.pid!).map((pid) => readFileSync(`/proc/${pid}/status`, "latin1"));
+      t.equal(all.filter((status) => /^Name:\s+sleep$/m.test(status)).length, count);
+      await until("all to be stopped", () => below(target.pid!).every((pid) => stateOf(pid) === "T"));
+    }
   });
 
   t.test(`SIGTERM reaches a function with an extension, ${way} namespaces of its own`, row, async (t) => {
