@@ -81,9 +81,8 @@ async function endInNamespaces(child: ChildProcess): Promise<End> {
   }
   await saidAll;
   if (end.signal !== null) return end;
-  const [begin = "", rest = ""] = said.split(/^ready\n/m);
-  if (!/^ready\n/m.test(said))
-    return { refusal: begin.trim() || `${child.spawnfile} ended with exit status ${end.code}` };
+  const [reason = "", rest] = said.split(/^ready\n/m);
+  if (rest === undefined) return { refusal: reason.trim() || `unshare ended with exit status ${end.code}` };
   // That of util-linux 2.38 cannot repeat SIGKILL, says so, and exits.
   return rest === "" ? end : { code: null, signal: "SIGKILL" };
 }

@@ -9,9 +9,13 @@ import { openWatchdog } from "./watchdog.ts";
 const refusals = new Map<string, Promise<string | undefined>>();
 
 /** Undefined if functions can have namespaces of their own, or why they cannot. Tries each program once. */
-export function refusalOfNamespaces(unshare = "unshare"): Promise<string | undefined> {
-  const refusal = refusals.get(unshare) ?? tryNamespaces(unshare);
+export function refusalOfNamespaces(unshare = "unshare", clock: Clock = systemClock): Promise<string | undefined> {
+  const earlier = refusals.get(unshare);
+  if (earlier !== undefined) return earlier;
+  const refusal = tryNamespaces(unshare, clock);
   refusals.set(unshare, refusal);
+  // No file could be made: the next one may.
+  refusal.catch(() => refusals.delete(unshare));
   return refusal;
 }
 
@@ -20,7 +24,7 @@ const LIMIT_MS = 10_000;
 /** Sees that a file is hidden, another one is not, and /proc is of the new namespace. */
 const PROBE = '[ ! -e "$1" ] && [ -e "$2" ] && [ -e "/proc/$$" ] && [ -e /proc/1 ]';
 
-async function tryNamespaces(unshare: string, clock: Clock = systemClock): Promise<string | undefined> {
+async function tryNamespaces(unshare: string, clock: Clock): Promise<string | undefined> {
   if (process.platform !== "linux") return "only Linux has them";
   const directory = mkdtempSync(join(openWatchdog().folder, "probe-"));
   const kept = join(directory, "kept");
@@ -40,5 +44,6 @@ async function tryNamespaces(unshare: string, clock: Clock = systemClock): Promi
   rmSync(directory, { recursive: true, force: true, maxRetries: 3 });
   if ("refusal" in end) return end.refusal;
   if ("error" in end) return end.error.message;
+  if (end.signal !== null) return "the attempt took too long";
   return end.code === 0 ? undefined : "they hide nothing";
 }

@@ -8,12 +8,14 @@ import { fileURLToPath } from "node:url";
 import t from "tap";
 import { TEST_IDENTITY } from "../../../cli/sandbox/function/environment.ts";
 import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import { refusalOfNamespaces } from "../../../cli/sandbox/function/namespaces-here.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { openWatchdog } from "../../../cli/sandbox/function/watchdog.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { requiresNamespaces } from "../../support/require-namespaces.ts";
 import { testSandbox } from "../../support/sandbox.ts";
 import { activeFunction } from "../../support/sandbox-function.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
@@ -263,6 +265,14 @@ for (const [way, unshare, row] of WAYS) {
     t.ok(existsSync(said));
   });
 }
+
+t.test("an attempt that does not end is given up", allowed, async (t) => {
+  const clock = new TestClock();
+  const refusal = refusalOfNamespaces(program("exec sleep 600"), clock);
+  await until("the attempt", () => clock.timers.length === 1);
+  await clock.advance(10_000);
+  t.equal(await refusal, "the attempt took too long");
+});
 
 t.test("the working directory does not lead out", allowed, async (t) => {
   const folder = newFolder();
