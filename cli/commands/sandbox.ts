@@ -32,9 +32,8 @@ export function status(context: Context): Promise<number> {
       }
       return EXIT.ok;
     }
-    const [status, languages] = [await sandbox.status(), await sandbox.languages()];
-    if (context.format === "json") await context.print(toJson(documentOf(sandbox, status, languages)));
-    else await context.print(render(sandbox, { status, languages, nowMs: context.io.nowMs() }));
+    const view = await viewOf(sandbox, context.io.nowMs());
+    await context.print(context.format === "json" ? toJson(documentOf(sandbox, view)) : render(sandbox, view));
     return EXIT.ok;
   });
 }
@@ -48,8 +47,7 @@ export function start(context: Context): Promise<number> {
       say: (text) => void context.say(text),
     });
     if (context.format === "json") {
-      const [status, languages] = [await sandbox.status(), await sandbox.languages()];
-      await context.print(toJson(documentOf(sandbox, status, languages)));
+      await context.print(toJson(documentOf(sandbox, await viewOf(sandbox, context.io.nowMs()))));
     } else await context.print(`the sandbox is at ${addressOf(sandbox)}`);
     return EXIT.ok;
   });
@@ -131,11 +129,21 @@ async function explained(context: Context, run: () => Promise<number>): Promise<
 
 const addressOf = ({ port }: Sandbox) => `http://127.0.0.1:${port}`;
 
-function documentOf(
-  sandbox: Sandbox,
-  { apps, proof: _, resolvesNames: __, port: ___, ...fields }: SandboxStatus,
-  languages: readonly SandboxLanguage[],
-) {
+interface StatusView {
+  readonly status: SandboxStatus;
+  readonly languages: readonly SandboxLanguage[];
+  /** Why functions have no namespaces of their own. */
+  readonly refusal: string | undefined;
+  readonly nowMs: number;
+}
+
+async function viewOf(sandbox: Sandbox, nowMs: number): Promise<StatusView> {
+  const [status, languages] = [await sandbox.status(), await sandbox.languages()];
+  return { status, languages, refusal: await sandbox.refusalOfNamespaces(), nowMs };
+}
+
+function documentOf(sandbox: Sandbox, { status, languages, refusal }: StatusView) {
+  const { apps, proof: _, resolvesNames: __, port: ___, ...fields } = status;
   return {
     running: true,
     address: addressOf(sandbox),
@@ -147,6 +155,7 @@ function documentOf(
       version: here?.version ?? null,
       matches: here?.matches ?? false,
     })),
+    namespaces: { allowed: refusal === undefined, reason: refusal ?? null },
     apps: apps.map(({ name, directory, stages }) => ({
       name,
       directory: directory ?? null,
@@ -159,13 +168,7 @@ function documentOf(
   };
 }
 
-interface StatusView {
-  readonly status: SandboxStatus;
-  readonly languages: readonly SandboxLanguage[];
-  readonly nowMs: number;
-}
-
-function render(sandbox: Sandbox, { status, languages, nowMs }: StatusView): string {
+function render(sandbox: Sandbox, { status, languages, refusal, nowMs }: StatusView): string {
   const { pid, memoryBytes, endsAt, apps, mails } = status;
   const minutes = Math.max(0, Math.round((Date.parse(endsAt) - nowMs) / 60_000));
   const lines = [
@@ -176,6 +179,7 @@ function render(sandbox: Sandbox, { status, languages, nowMs }: StatusView): str
       ({ runtime, here }, i) => `  ${i === 0 ? "runs on" : "       "}   ${programOf(here)}  (platform: ${runtime})`,
     ),
     "  enforced  time; memory (sampled); not the share of a CPU",
+    `  hidden    ${refusal === undefined ? "other processes, and the sandbox's files" : `nothing: no namespaces (${refusal})`}`,
     `  mail      ${mails === 0 ? "none" : `${mails}: tool sandbox mail shows them`}`,
   ];
   if (apps.length === 0) lines.push("", "No app is deployed yet. Run tool deploy --sandbox in an app's folder.");

@@ -26,6 +26,8 @@ export interface Sandbox {
   isWhole(app: string, version: string): Promise<boolean>;
   mails(): Promise<readonly SandboxMail[]>;
   languages(): Promise<readonly SandboxLanguage[]>;
+  /** Why functions have no namespaces of their own; undefined if they have. */
+  refusalOfNamespaces(): Promise<string | undefined>;
   /** Resolves when the daemon is gone. */
   stop(): Promise<void>;
 }
@@ -55,7 +57,7 @@ const PASSED = ["PATH", "HOME", "LANG", "TMPDIR", "TZ", "TOOL_SANDBOX_IDLE_MS"];
 /** Time for a daemon to answer or to listen. It does within a fraction of a second; a busy machine may take longer. */
 const START_MS = 20_000;
 const ANSWER_MS = 5_000;
-/** It may ask programs for their version first. */
+/** It may ask programs for their version first, or start one. */
 const LANGUAGES_MS = 30_000;
 /** A thousand mails of the longest kind. */
 const MAX_ANSWER_BYTES = 64 * 1024 * 1024;
@@ -196,6 +198,15 @@ async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | u
         throw error;
       }
     },
+    async refusalOfNamespaces() {
+      try {
+        return ((await call("namespaces", {})) as { refusal: string | null }).refusal ?? undefined;
+      } catch (error) {
+        // As above.
+        if (error instanceof SandboxError) return "the sandbox is of another version of tool";
+        throw error;
+      }
+    },
     isWhole: async (app, version) => ((await call("whole", { app, version })) as { isWhole: boolean }).isWhole,
     mails: async () => ((await call("mails", {})) as { mails: SandboxMail[] }).mails,
     async stop() {
@@ -245,7 +256,7 @@ function callDaemon(
   operation: string,
   input: object,
 ): Promise<unknown> {
-  const limitMs = operation === "languages" ? LANGUAGES_MS : ANSWER_MS;
+  const limitMs = /^(?:languages|namespaces)$/.test(operation) ? LANGUAGES_MS : ANSWER_MS;
   const body = Buffer.from(JSON.stringify(input));
   const host = `127.0.0.1:${port}`;
   const signedRequest = { method: "POST", target: `/${operation}`, headers: { host }, body };

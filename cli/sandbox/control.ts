@@ -4,6 +4,7 @@ import { existsSync } from "node:fs";
 import { AwsError } from "./cloud/protocol/error.ts";
 import type { World } from "./cloud/world.ts";
 import { type LanguageHere, languageHere } from "./function/languages.ts";
+import { refusalOfNamespaces } from "./function/namespaces-here.ts";
 
 /** One app in the sandbox. */
 export interface SandboxApp {
@@ -129,6 +130,7 @@ export function controlOf({ world, secretKey, port, startedAt, resolvesNames, en
         RUNTIMES.map(async (runtime): Promise<SandboxLanguage> => ({ runtime, here: await languageHere(runtime) })),
       ),
     }),
+    namespaces: async () => ({ refusal: (await refusalOfNamespaces(world.options.unshare)) ?? null }),
     mails: () => ({
       mails: allMails().map(({ at, to, subject, text }): SandboxMail => ({ at: at.toISOString(), to, subject, text })),
     }),

@@ -68,6 +68,7 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
       return { url: new URL(path, here.url).href, accessKey: own.token };
     },
     runsByClock: true,
+    hides: [folder.path],
     nodeRuntime: options.nodeRuntime,
     report: options.report,
   });

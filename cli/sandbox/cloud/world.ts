@@ -33,6 +33,13 @@ export interface AccountOptions {
   readonly runsByClock?: boolean;
   /** Gets what is a bug of the sandbox; standard error if it is absent. */
   readonly report?: (text: string) => void;
+  /**
+   * Folders that functions do not see, besides those of other functions: they get namespaces of their own if this machine
+   * allows that, and none if this is absent.
+   */
+  readonly hides?: readonly string[];
+  /** util-linux's program that makes namespaces; `unshare` of PATH if it is absent. */
+  readonly unshare?: string;
   /** The program that stands for /var/runtime of the Node runtimes. */
   readonly nodeRuntime?: string;
 }

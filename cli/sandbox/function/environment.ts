@@ -1,14 +1,15 @@
 // One execution environment: a process that speaks the Runtime API ("Using the Lambda runtime API"), with what it starts.
 
-import { type ChildProcess, spawn } from "node:child_process";
 import { randomBytes } from "node:crypto";
 import { mkdtempSync, rm } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
+import { type End, type FunctionProcess, startProcess } from "./function-process.ts";
 import { passOnLines } from "./lines.ts";
 import { MemoryMeter } from "./memory.ts";
+import type { Namespaces } from "./namespaces.ts";
 import { continueProcesses, killTree, stopTree } from "./process-tree.ts";
 import { openWatchdog } from "./watchdog.ts";
 
@@ -23,6 +24,8 @@ export interface FunctionOptions {
   /** The unpacked deployment. */
   readonly directory: string;
   readonly env?: NodeJS.ProcessEnv;
+  /** It keeps its folder for temporary files, too. The function sees what all processes here see if this is absent. */
+  readonly namespaces?: Omit<Namespaces, "table"> | undefined;
   /** Time limit of one invocation; 3 s is the platform's default. */
   readonly timeoutMs?: number;
   /** 10 s on the platform. */
@@ -116,7 +119,7 @@ export class Environment {
   readonly #server: Server;
   readonly #write: (text: string, source: OutputSource) => void;
   readonly #directory = mkdtempSync(join(openWatchdog().folder, "tmp-"));
-  #child!: ChildProcess;
+  #process!: FunctionProcess;
   #memory!: MemoryMeter;
   /** Whom `thaw` continues. */
   #stopped: readonly number[] = [];
@@ -153,7 +156,7 @@ export class Environment {
   }
 
   get pid(): number | undefined {
-    return this.#child.pid;
+    return this.#process.pid;
   }
 
   /** The most memory that was seen, in MiB. */
@@ -181,7 +184,7 @@ export class Environment {
       };
       this.#onReady = done;
       if (this.#waiting !== undefined) done(undefined);
-      else if (this.isGone) done(this.failure ?? this.#exitError());
+      else if (this.isGone) done(this.failure ?? this.#errorOf({ code: null, signal: null }));
     });
   }
 
@@ -225,7 +228,7 @@ export class Environment {
   }
 
   freeze(): void {
-    if (this.#options.freezes !== false && !this.isGone && !this.#isEnding) this.#stopped = stopTree(this.#child.pid!);
+    if (this.#options.freezes !== false && !this.isGone && !this.#isEnding) this.#stopped = stopTree(this.pid!);
   }
 
   thaw(): void {
@@ -240,16 +243,15 @@ export class Environment {
     // It may be about to wait for its next event, and would hear of nothing then.
     this.#isEnding = true;
     this.thaw();
-    const exited = new Promise<void>((resolve) => this.#child.once("exit", () => resolve()));
-    this.#child.kill("SIGTERM");
+    this.#process.terminate();
     const timer = this.#clock.after(500, () => this.end());
-    await exited;
+    await this.#process.ended;
     timer.stop();
     this.end();
   }
 
   #start(): void {
-    const { command, directory, env, identity = TEST_IDENTITY } = this.#options;
+    const { command, directory, env, namespaces, identity = TEST_IDENTITY } = this.#options;
     const { port } = this.#server.address() as AddressInfo;
     this.#server.on("request", (req, res) => {
       this.#answer(req, res).catch((error: Error) => {
@@ -258,37 +260,37 @@ export class Environment {
         else reply(res, 400, { errorType: "InvalidRequest", errorMessage: error.message });
       });
     });
-    const [program, ...args] = command;
-    this.#child = spawn(program, args, {
-      cwd: directory,
-      detached: true,
-      stdio: ["ignore", "pipe", "pipe"],
-      env: {
-        // Nothing of this process's own but where programs are.
-        PATH: process.env.PATH,
-        TMPDIR: this.#directory,
-        LANG: "en_US.UTF-8",
-        TZ: ":UTC",
-        LAMBDA_TASK_ROOT: directory,
-        LAMBDA_RUNTIME_DIR: "/var/runtime",
-        AWS_REGION: identity.region,
-        AWS_DEFAULT_REGION: identity.region,
-        AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
-        AWS_LAMBDA_FUNCTION_NAME: identity.name,
-        AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(identity.memoryMiB),
-        AWS_LAMBDA_FUNCTION_VERSION: identity.version,
-        AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
-        AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${identity.name}`,
-        AWS_LAMBDA_LOG_STREAM_NAME: identity.logStream,
-        AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}/${this.#secret}`,
-        _HANDLER: "index.handler",
-        ...env,
-      },
-    });
+    const functionEnv = {
+      // Nothing of this process's own but where programs are.
+      PATH: process.env.PATH,
+      TMPDIR: this.#directory,
+      LANG: "en_US.UTF-8",
+      TZ: ":UTC",
+      LAMBDA_TASK_ROOT: directory,
+      LAMBDA_RUNTIME_DIR: "/var/runtime",
+      AWS_REGION: identity.region,
+      AWS_DEFAULT_REGION: identity.region,
+      AWS_EXECUTION_ENV: "AWS_Lambda_nodejs24.x",
+      AWS_LAMBDA_FUNCTION_NAME: identity.name,
+      AWS_LAMBDA_FUNCTION_MEMORY_SIZE: String(identity.memoryMiB),
+      AWS_LAMBDA_FUNCTION_VERSION: identity.version,
+      AWS_LAMBDA_INITIALIZATION_TYPE: "on-demand",
+      AWS_LAMBDA_LOG_GROUP_NAME: `/aws/lambda/${identity.name}`,
+      AWS_LAMBDA_LOG_STREAM_NAME: identity.logStream,
+      AWS_LAMBDA_RUNTIME_API: `127.0.0.1:${port}/${this.#secret}`,
+      _HANDLER: "index.handler",
+      ...env,
+    };
+    const own = namespaces && {
+      ...namespaces,
+      keeps: [...namespaces.keeps, this.#directory],
+      table: `${this.#directory}.mounts`,
+    };
+    this.#process = startProcess({ command, directory, env: functionEnv }, own);
     // A program that cannot be started has no process.
-    if (this.#child.pid !== undefined) openWatchdog().watch(this.#child.pid);
+    if (this.pid !== undefined) openWatchdog().watch(this.pid);
     this.#memory = new MemoryMeter(
-      this.#child.pid ?? 0,
+      this.pid ?? 0,
       identity.memoryMiB * 1024 * 1024,
       () => {
         if (!this.isGone) this.#crash({ errorType: "Runtime.ExitError", errorMessage: `${EXITED}signal: killed` });
@@ -296,15 +298,11 @@ export class Environment {
       this.#clock,
     );
     this.#memory.start();
-    for (const stream of [this.#child.stdout!, this.#child.stderr!]) {
+    for (const stream of this.#process.output) {
       passOnLines(stream, (lines) => this.#write(lines, "process"));
     }
-    this.#child.once("error", (error) => {
-      const errorMessage = `Error: fork/exec ${program}: ${error.message}`;
-      this.#crash({ errorType: "Runtime.InvalidEntrypoint", errorMessage });
-    });
-    this.#child.once("exit", () => {
-      const error = this.#exitError();
+    void this.#process.ended.then((end) => {
+      const error = this.#errorOf(end);
       if (this.isGone) this.#fail(error);
       else this.#crash(error);
     });
@@ -328,9 +326,17 @@ export class Environment {
     this.#running?.settle({ kind: "error", error });
   }
 
-  #exitError(): FunctionError {
-    const { exitCode, signalCode } = this.#child;
-    const how = signalCode === null ? `exit status ${exitCode}` : `signal: ${SIGNALS[signalCode] ?? signalCode}`;
+  #errorOf(end: End): FunctionError {
+    if ("error" in end) {
+      const errorMessage = `Error: fork/exec ${this.#options.command[0]}: ${end.error.message}`;
+      return { errorType: "Runtime.InvalidEntrypoint", errorMessage };
+    }
+    if ("refusal" in end) {
+      const errorMessage = `the function gets no namespaces of its own: ${end.refusal}`;
+      return { errorType: "Runtime.NoNamespaces", errorMessage };
+    }
+    const { code, signal } = end;
+    const how = signal === null ? `exit status ${code}` : `signal: ${SIGNALS[signal] ?? signal}`;
     return this.#initError ?? { errorType: "Runtime.ExitError", errorMessage: `${EXITED}${how}` };
   }
 
@@ -338,9 +344,9 @@ export class Environment {
     if (this.isGone) return;
     this.isGone = true;
     this.#memory.end();
-    if (this.#child.pid !== undefined) {
-      killTree(this.#child.pid, this.#directory);
-      openWatchdog().forget(this.#child.pid);
+    if (this.pid !== undefined) {
+      killTree(this.pid, this.#directory);
+      openWatchdog().forget(this.pid);
     }
     // One that is just ending may still write; what stays goes with the watchdog's folder.
     rm(this.#directory, { recursive: true, force: true, maxRetries: 3 }, () => {});

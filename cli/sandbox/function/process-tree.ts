@@ -115,6 +115,11 @@ function membersOf(root: number, processes: readonly Process[]): number[] {
   return [...pids];
 }
 
+/** On Linux. */
+export function signalChildren(pid: number, name: NodeJS.Signals): void {
+  signal(childrenOf(pid), name);
+}
+
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
   for (const pid of pids) {
     try {

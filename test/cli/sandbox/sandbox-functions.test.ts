@@ -437,20 +437,21 @@ t.test("nothing outlives the version of a function, whatever it leaves", async (
   await until("its end", () => marked(marker).length === 0);
 });
 
-for (const [state, kills] of [
-  ["idle", 0],
-  ["busy", 0],
+for (const [state, kills, namespaces] of [
+  ["idle", 0, ""],
+  ["busy", 0, ""],
   // Twice: the second ends before the pause between two starts is over.
-  ["guarded", 2],
+  ["guarded", 2, ""],
+  ["busy", 0, "namespaces"],
 ] as const) {
-  const also = kills === 0 ? "" : `, after the kill of ${kills} watchdogs`;
+  const also = `${kills === 0 ? "" : `, after the kill of ${kills} watchdogs`}${namespaces && ", in namespaces of their own"}`;
   t.test(`nothing outlives a daemon that is killed, with functions that are ${state}${also}`, async (t) => {
-    const marker = `marker-${process.pid}-${state}`;
+    const marker = `marker-${process.pid}-${state}${namespaces}`;
     const code = `exports.handler = async (event) => { if (!event.stays) { ${leavesAll(marker)} } ${startsOthers(marker, 4)} };`;
     const temporary = newFolder();
     const daemon = spawn(
       process.execPath,
-      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}', String(kills)],
+      [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}', String(kills), namespaces],
       {
         stdio: ["ignore", "pipe", "inherit"],
         env: { ...process.env, TMPDIR: temporary },
@@ -548,19 +549,24 @@ while True:
     urllib.request.urlopen(api + id + "/response", answer.encode()).read()
 `;
 
-t.test("a function of a managed runtime runs on the program that was found", async (t) => {
-  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
-  const python = await languageHere("python3.14");
-  const wrapper = { bytes: Buffer.from('#!/bin/sh\nexec python3.14 app.py "$1"\n'), mode: 0o755 };
-  const invoke = await activeFunction(
-    aws.state,
-    { run: wrapper, "app.py": PYTHON_APP },
-    { Runtime: "python3.14", Environment: { Variables: { AWS_LAMBDA_EXEC_WRAPPER: "/var/task/run" } } },
-  );
-  const answer = answerOf(await invoke("{}"));
-  if (python === undefined) t.match(answer, { errorMessage: "nothing on this machine runs python3.14: install it" });
-  else t.same(answer, { version: python.version, arguments: ["/var/lang/bin/python3.14"] });
-});
+for (const [how, options] of [
+  ["", {}],
+  [", in namespaces of its own where it gets them", { hides: [] }],
+] as const) {
+  t.test(`a function of a managed runtime runs on the program that was found${how}`, async (t) => {
+    const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0, ...options });
+    const python = await languageHere("python3.14");
+    const wrapper = { bytes: Buffer.from('#!/bin/sh\nexec python3.14 app.py "$1"\n'), mode: 0o755 };
+    const invoke = await activeFunction(
+      aws.state,
+      { run: wrapper, "app.py": PYTHON_APP },
+      { Runtime: "python3.14", Environment: { Variables: { AWS_LAMBDA_EXEC_WRAPPER: "/var/task/run" } } },
+    );
+    const answer = answerOf(await invoke("{}"));
+    if (python === undefined) t.match(answer, { errorMessage: "nothing on this machine runs python3.14: install it" });
+    else t.same(answer, { version: python.version, arguments: ["/var/lang/bin/python3.14"] });
+  });
+}
 
 t.test("an account names the file that stands for the Node runtime", async (t) => {
   const file = join(newFolder(), "runtime.mjs");

@@ -4,8 +4,9 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
+import { type FunctionOptions, type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
 import { languageHere, linkProgram } from "../../function/languages.ts";
+import { refusalOfNamespaces } from "../../function/namespaces-here.ts";
 import { killWorkersIn } from "../../function/process-tree.ts";
 import { openWatchdog } from "../../function/watchdog.ts";
 import type { FunctionKey } from "../function-keys.ts";
@@ -31,6 +32,7 @@ interface Pool {
   readonly bin: string;
   /** Why nothing can run here. */
   readonly refusal: string | undefined;
+  readonly namespaces: FunctionOptions["namespaces"];
   readonly functions: Slot[];
   isRetired: boolean;
 }
@@ -58,6 +60,7 @@ export class Runner {
   readonly #state: LambdaState;
   readonly #layers: Layers;
   readonly #pools = new Map<string, Promise<Pool>>();
+  #hasSaidRefusal = false;
 
   constructor(state: LambdaState, layers: Layers) {
     this.#state = state;
@@ -153,7 +156,21 @@ export class Runner {
     if (language !== undefined) linkProgram(language, bin);
     const refusal =
       isManaged && language === undefined ? `nothing on this machine runs ${runtime}: install it` : undefined;
-    return { directory, bin, refusal, functions: [], isRetired: false };
+    const namespaces = await this.#namespaces(directory);
+    return { directory, bin, refusal, namespaces, functions: [], isRetired: false };
+  }
+
+  /** A function sees its own folder, and none of another or of the account. */
+  async #namespaces(directory: string): Promise<FunctionOptions["namespaces"]> {
+    const { hides, unshare = "unshare", report } = this.#state.world.options;
+    if (hides === undefined) return undefined;
+    const refusal = await refusalOfNamespaces(unshare);
+    if (refusal !== undefined) {
+      if (!this.#hasSaidRefusal) report?.(`functions get no namespaces of their own, and see what you see: ${refusal}`);
+      this.#hasSaidRefusal = true;
+      return undefined;
+    }
+    return { unshare, hides: [...hides, openWatchdog().folder], keeps: [directory] };
   }
 
   /** The services' address, if a version has variables that are stored there; it asks for nothing else here. */
@@ -201,6 +218,7 @@ export class Runner {
       clock: world.clock.base,
       command: wrapper === undefined ? command : [here(wrapper), ...command],
       directory: task,
+      namespaces: pool.namespaces,
       timeoutMs: settings.timeout * 1000,
       freezes: world.options.freezes !== false,
       idleMs: IDLE_MS,
