@@ -19,7 +19,7 @@ interface Joining {
 }
 
 /**
- * What tells the log service of `npm start`, once a stage has a token that it knows; undefined if none runs. A stage that was
+ * Returns a function that gives the log service of `npm start`, once a stage has a token for it; undefined if none runs. A stage that was
  * deployed before that service, or before its data were thrown away, gets one here, by its first request.
  */
 export function joinsLogService(
@@ -44,7 +44,7 @@ export function joinsLogService(
   return async (app, stage) => {
     const here = folder.logService();
     if (here === undefined || !isHere(here.url)) return undefined;
-    // What the app's stream of Firehose sends needs no token of a stage.
+    // The app's stream of Firehose sends all that its stages print.
     const isStreamed = folder.stageToken(app, ALL_OF_APP) !== undefined;
     if (isStreamed && stage !== ALL_OF_APP && folder.stageToken(app, stage) === undefined) return undefined;
     const of = `${here.url} ${here.token}`;
