@@ -54,8 +54,8 @@ export function asConfig(records: LogRecords): {
 }
 
 /**
- * Each record with a name that no other of them has, and that tool.json may have. Those of a tool.json keep theirs: there it is
- * what they are known by.
+ * Each record with a name that no other of them has, and that tool.json may have. Those of a tool.json keep theirs, unless
+ * two apps have the same: there it is what they are known by.
  */
 function named<T extends { readonly managed_by?: string }>(
   records: readonly T[],

@@ -77,7 +77,7 @@ const ASK = "an admin of the team makes it there, or by their first deploy";
 
 /**
  * Why a service would refuse notifications of a plan, by their names, as it is set up now. Secrets are sent to it, as the changes
- * themselves would. A service of before takes all. Throws a TeamError if it cannot be asked.
+ * themselves would. An older service, without this operation, refuses none. Throws a TeamError if it cannot be asked.
  */
 export async function refusedNotifications(
   changes: readonly ServiceChange[],
@@ -92,7 +92,7 @@ export async function refusedNotifications(
       await client.call("check_notification", { notification, ...(id && { notification_id: id }) }, REMEDIES);
     } catch (thrown) {
       const error = masking(thrown, secrets);
-      if (hasStatus(error, 400)) refused.set(name, error as TeamError);
+      if (hasStatus(error, 400) || hasStatus(error, 409)) refused.set(name, error as TeamError);
       // Neither the project nor this operation need be there.
       else if (!hasStatus(error, 404)) throw error;
     }

@@ -17,7 +17,7 @@ import {
   secretNameOf,
 } from "./apply-records.ts";
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
-import { planRecords, type RecordsPlan, type WantedRecords } from "./plan-records.ts";
+import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
 import { isHashOf } from "./secret-hash.ts";
 import { storedRecords } from "./stored-records.ts";
 
@@ -142,7 +142,7 @@ async function planOf(
   const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => same.has(name));
   const first = clashes.length > 0 ? clashProblem(clashes) : missing.length > 0 ? missingProblem(missing) : undefined;
   // Nothing is sent there while something else must be mended first.
-  const problem = first ?? refusedProblem(await refusedNotifications(changes, { client, wanted, secrets }), request);
+  const problem = first ?? (await refusedProblem(changes, { client, wanted, secrets }, request));
   const isNewProject = stored === undefined;
   return {
     project,
@@ -164,14 +164,28 @@ const missingProblem = (missing: readonly string[]) => ({
 });
 
 /** The plan says it, with all of them, before apply stops at the first one. */
-function refusedProblem(refused: ReadonlyMap<string, TeamError>, { sandbox }: PlanRequest): ServicePlan["problem"] {
+async function refusedProblem(
+  changes: readonly ServiceChange[],
+  asker: Parameters<typeof refusedNotifications>[1],
+  { sandbox, signal }: PlanRequest,
+): Promise<ServicePlan["problem"]> {
+  let refused: ReadonlyMap<string, TeamError>;
+  try {
+    refused = await refusedNotifications(changes, asker);
+  } catch (error) {
+    // The changes are known all the same.
+    if (!(error instanceof TeamError) || signal.aborted) throw error;
+    return saidOf(error);
+  }
   const all = [...refused].map(([name, error]) => ({ name, ...saidOf(error) }));
   if (all.length === 0) return undefined;
-  const message = all.map((one) => `notification ${visible(one.name)}: ${one.message}`).join("\n");
-  const isMail = sandbox !== undefined && message.includes("--smtp");
+  const isMail = (message: string) => sandbox !== undefined && message.includes("--smtp");
   const mails =
     "here npm start is its operator: TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=http://127.0.0.1:5000 npm start";
-  return { message, hint: isMail ? mails : all[0]!.hint };
+  return {
+    message: all.map((one) => `notification ${visible(one.name)}: ${one.message}`).join("\n"),
+    hint: [...new Set(all.map(({ message, hint }) => (isMail(message) ? mails : hint)))].join("\n"),
+  };
 }
 
 const secretNameOfWanted = ({ notifications }: WantedRecords, name: string) => {

@@ -156,7 +156,7 @@ async function withTraffic(context: Context, reports: readonly Report[], days: n
       continue;
     }
     const directory = diskDirectory(dirname(path));
-    // A text where the log has numbers may have been reported as one that no number of this name is, too.
+    // A text compared with a field of numbers may have been reported already, by the check that needs no log.
     const isNew = ({ code, span }: Problem) =>
       !problems.some(
         (problem) =>

@@ -202,7 +202,7 @@ async function running(folder: SandboxFolder, clock: Clock): Promise<Sandbox | u
       try {
         return ((await call("namespaces", {})) as { refusal: string | null }).refusal ?? undefined;
       } catch (error) {
-        // As above.
+        // Likewise.
         if (error instanceof SandboxError) return "the sandbox is of another version of tool";
         throw error;
       }

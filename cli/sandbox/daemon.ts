@@ -62,7 +62,8 @@ export async function runDaemon(options: DaemonOptions): Promise<void> {
     logsOf: async (app, stage) => ((await joined(app, stage)) === undefined ? undefined : folder.logsOf(app, stage)),
     async redirectsStream(app) {
       const [here, own] = [await joined(app, ALL_OF_APP), folder.stageToken(app, ALL_OF_APP)];
-      if (here === undefined || own === undefined) return undefined;
+      if (here === undefined) return undefined;
+      if (own === undefined) throw new Error("the log service of npm start gave no token for the stream yet");
       // The stream's own project may be another.
       const path = `/integrations/cloudwatch?project=${encodeURIComponent(own.project)}`;
       return { url: new URL(path, here.url).href, accessKey: own.token };

@@ -90,8 +90,15 @@ export async function joinStage(folder: TokenFolder, here: Here, request: JoinRe
   if (stored?.project === project && (await knows(client(stored.token)))) return account.team_id;
   const token = await makeToken(owner, { project, app, stage });
   // A deploy and a request may find at once that there is none: one is enough.
-  if (folder.stageToken(app, stage)?.token === stored?.token) folder.writeStageToken(app, stage, { project, token });
-  else await endToken(owner, token);
+  let isStored = false;
+  try {
+    if (folder.stageToken(app, stage)?.token === stored?.token) {
+      folder.writeStageToken(app, stage, { project, token });
+      isStored = true;
+    }
+  } finally {
+    if (!isStored) await endToken(owner, token);
+  }
   return account.team_id;
 }
 

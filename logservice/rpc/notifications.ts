@@ -73,6 +73,13 @@ export const notifications: Handlers<
       before && readChanged("NotificationInput", "notification", before, withoutMasks(before, notification));
     await refuse(service, { db: records.db, call, before }, changed ?? notification);
     await getProject(records.db, project);
+    const { managed_by } = notification;
+    if (before !== undefined) refuseUnmanaging("notifications", before, managed_by, { releases: true });
+    else await refuseMore(records.db, call.grant.team, "notifications", service.teamLimits);
+    await refuseClaimed(records.db, "notifications", project, {
+      ...(changed ?? notification),
+      ...(before && { id: before.id }),
+    });
     return undefined;
   },
 

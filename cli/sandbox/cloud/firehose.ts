@@ -147,8 +147,12 @@ async function post(
   closed: AbortSignal,
 ): Promise<DeliveryFailure | undefined> {
   const { redirectsStream } = world.options;
-  const place =
-    redirectsStream === undefined ? destination : app === undefined ? undefined : await redirectsStream(app);
+  let place: { readonly url: string; readonly accessKey: string } | undefined = destination;
+  try {
+    if (redirectsStream !== undefined) place = app === undefined ? undefined : await redirectsStream(app);
+  } catch (error) {
+    return { code: "HttpEndpoint.ConnectionFailed", message: (error as Error).message, isFinal: false };
+  }
   if (place === undefined) return undefined;
   const { attributes, isCompressed } = destination;
   const timestamp = world.clock.now();

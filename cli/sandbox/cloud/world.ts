@@ -27,7 +27,10 @@ export interface AccountOptions {
     app: string,
     stage: string,
   ) => Promise<{ readonly url: string; readonly token: string } | undefined>;
-  /** Where an app's stream to a log service delivers instead of its endpoint, if anywhere; to its endpoint if this is absent. */
+  /**
+   * Where an app's stream to a log service delivers instead of its endpoint, if anywhere; to its endpoint if this is absent.
+   * Throws an error if it cannot be said yet: the stream tries again.
+   */
   readonly redirectsStream?: (app: string) => Promise<{ readonly url: string; readonly accessKey: string } | undefined>;
   /** Alarms are evaluated and schedules fire by the clock. */
   readonly runsByClock?: boolean;

@@ -243,11 +243,14 @@ export class Environment {
     // It may be about to wait for its next event, and would hear of nothing then.
     this.#isEnding = true;
     this.thaw();
-    this.#process.terminate();
     const timer = this.#clock.after(500, () => this.end());
-    await this.#process.ended;
-    timer.stop();
-    this.end();
+    try {
+      this.#process.terminate();
+      await this.#process.ended;
+    } finally {
+      timer.stop();
+      this.end();
+    }
   }
 
   #start(): void {

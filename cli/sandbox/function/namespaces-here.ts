@@ -1,4 +1,4 @@
-// Whether this machine lets functions have namespaces of their own: tried with a program that looks what it sees.
+// Whether this machine lets functions have namespaces of their own: tried with a program that looks at what it sees.
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";

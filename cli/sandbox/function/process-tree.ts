@@ -117,7 +117,14 @@ function membersOf(root: number, processes: readonly Process[]): number[] {
 
 /** On Linux. */
 export function signalChildren(pid: number, name: NodeJS.Signals): void {
-  signal(childrenOf(pid), name);
+  let children: readonly number[];
+  try {
+    children = childrenOf(pid);
+  } catch {
+    // A kernel without lists of children.
+    children = listProcesses().flatMap((one) => (one.parent === pid ? one.pid : []));
+  }
+  signal(children, name);
 }
 
 function signal(pids: readonly number[], name: NodeJS.Signals): void {
