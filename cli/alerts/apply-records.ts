@@ -193,8 +193,10 @@ const LEAST_MASKED = 4;
 /** The error without the secrets that the service may have quoted, whole or by the host of an address. */
 function masking(error: unknown, secrets: ServiceSecrets): unknown {
   if (!(error instanceof TeamError)) return error;
+  // One may begin with another.
+  const longestFirst = [...secrets].sort(([, one], [, other]) => other.length - one.length);
   const mask = (text: string) =>
-    [...secrets].reduce((rest, [name, value]) => {
+    longestFirst.reduce((rest, [name, value]) => {
       const host = URL.canParse(value) ? new URL(value).hostname : "";
       const parts = [value, host].filter(({ length }) => length >= LEAST_MASKED);
       return parts.reduce((some, part) => some.replaceAll(part, `$${name}`), rest);

@@ -3,7 +3,7 @@ import type { Clock } from "../../grammar/units/clock.ts";
 import { ALL_OF_APP } from "../platform/log-tokens.ts";
 import type { LogServiceHere, SandboxFolder } from "./folder.ts";
 
-/** A request waits no longer for its stage to join, which goes on. */
+/** Requests wait no longer for their stage to join, which goes on. */
 const WAIT_MS = 1_000;
 /** After a failure nobody asks again for so long: the service may be gone, or hang. */
 const PAUSE_MS = 10_000;
@@ -16,7 +16,8 @@ export const isHere = (url: string) => isLoopback(new URL(url).hostname);
 interface Joining {
   /** The service, as its file says. */
   readonly of: string;
-  readonly sinceMs: number;
+  /** Its begin, or its failure. */
+  sinceMs: number;
   state: "under way" | "joined" | "failed";
   /** Never rejects. */
   end: Promise<void>;
@@ -41,6 +42,7 @@ export function joinsLogService(
       } catch {
         // Entries are in the sandbox's own log. A request after a pause tries again.
         joining.state = "failed";
+        joining.sinceMs = clock.monotonicMs();
       }
     };
     joining.end = join();
@@ -63,15 +65,16 @@ export function joinsLogService(
       joining = begin(of, here, { app, stage });
       joinings.set(key, joining);
     }
-    if (joining.state === "under way") await endOrTime(joining.end, clock);
+    const leftMs = WAIT_MS - (clock.monotonicMs() - joining.sinceMs);
+    if (joining.state === "under way" && leftMs > 0) await endOrTime(joining.end, leftMs, clock);
     return here;
   };
 }
 
-/** Resolves when something has ended, or takes too long. */
-function endOrTime(end: Promise<void>, clock: Clock): Promise<void> {
+/** Resolves when something has ended, or takes longer than it may. */
+function endOrTime(end: Promise<void>, limitMs: number, clock: Clock): Promise<void> {
   return new Promise((resolve) => {
-    const timer = clock.after(WAIT_MS, resolve);
+    const timer = clock.after(limitMs, resolve);
     void end.then(() => {
       timer.stop();
       resolve();

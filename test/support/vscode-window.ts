@@ -319,9 +319,16 @@ export class VscodeWindow {
     return (await this.page.locator(".tab.active.dirty").count()) > 0;
   }
 
-  /** The lenses, as `line title`, by line. */
+  /** The lenses, as `line title`, by line, once there is one: while the editor draws them anew there are none. */
   async lenses(): Promise<string[]> {
     await this.editor.locator(".codelens-decoration a").first().waitFor();
+    return until("a lens", async () => {
+      const shown = await this.drawnLenses();
+      return shown.length > 0 ? shown : undefined;
+    });
+  }
+
+  private async drawnLenses(): Promise<string[]> {
     const titles = await this.editor.locator(".codelens-decoration").evaluateAll((lenses) =>
       lenses.flatMap((lens) => {
         const { top } = lens.getBoundingClientRect();

@@ -1,7 +1,7 @@
 // A function's view of this machine, where the kernel lets a user make namespaces: in /proc its own processes alone,
 // and in place of some folders empty ones. util-linux makes them; without it, or where the kernel refuses, functions run
 // as every other process of this user does.
-import { accessSync, constants, existsSync } from "node:fs";
+import { accessSync, constants } from "node:fs";
 import { resolve } from "node:path";
 
 /** How a function is started in namespaces of its own. Paths are absolute. */
@@ -58,7 +58,7 @@ exec setsid env -u _ -u OLDPWD -u PWD -u SHLVL "$@"
 
 /** Variables with which programs and shells do something else: the programs of the setup do not get them. */
 const STEERING =
-  /^(?:BASH.*|CDPATH|ENV|GCONV_PATH|GLIBC_.*|IFS|LD_.*|LIBMOUNT_.*|LOCPATH|MALLOC_.*|OLDPWD|PATH|PS4|PWD|SHELLOPTS|SHLVL|_)$/;
+  /^(?:BASH.*|CDPATH|ENV|GCONV_PATH|GLIBC_.*|IFS|LD_.*|LIBMOUNT_.*|LOCPATH|MALLOC_.*|OLDPWD|OPTIND|PATH|PPID|PS4|PWD|SHELLOPTS|SHLVL|_)$/;
 
 export interface Spawned {
   readonly program: string;
@@ -88,10 +88,10 @@ export function inNamespaces(
   };
 }
 
-/** In the form of fstab(5). What is written in place of a hidden folder is in memory: there is little room. */
+/** In the form of fstab(5). A hidden folder that is not there fails: it may come back. What is written in place of a hidden folder is in memory: there is little room. */
 export function mountsOf({ hides, keeps }: Namespaces): string {
   const isCovered = (folder: string) => hides.some((other) => folder.startsWith(`${other}/`));
-  const hidden = hides.filter((folder) => !isCovered(folder) && existsSync(folder));
+  const hidden = hides.filter((folder) => !isCovered(folder));
   return [
     "tool /proc proc nosuid,nodev,noexec",
     ...hidden.map((folder) => `tool ${escaped(folder)} tmpfs size=64k,mode=755`),
@@ -100,8 +100,9 @@ export function mountsOf({ hides, keeps }: Namespaces): string {
   ].join("\n");
 }
 
+/** White space beyond ASCII ends no field. */
 const escaped = (path: string) =>
-  path.replace(/[\s\\#]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, "0")}`);
+  path.replace(/[ \t\n\v\f\r\\#]/g, (one) => `\\${one.charCodeAt(0).toString(8).padStart(3, "0")}`);
 
 /** Whether a program of a path can be executed: if not, its start fails with the system's reason, and needs no namespaces. */
 export function isExecutable(program: string, directory: string): boolean {

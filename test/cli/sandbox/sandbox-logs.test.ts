@@ -1,10 +1,14 @@
 // Apps that are deployed in the sandbox, and the log service of `npm start`.
+import { once } from "node:events";
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import t from "tap";
 import { SandboxFolder } from "../../../cli/sandbox/folder.ts";
-import { isHere } from "../../../cli/sandbox/log-service.ts";
+import { isHere, joinsLogService } from "../../../cli/sandbox/log-service.ts";
 import { testSandbox } from "../../support/sandbox.ts";
 import { startTestService } from "../../support/service.ts";
 import { slow } from "../../support/slow.ts";
+import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const RANGE = { start: "2020-01-01T00:00:00Z", stop: "2050-01-01T00:00:00Z" };
@@ -115,6 +119,34 @@ t.test("later deploys use the token, or make another one if the service does not
   const without = await sandbox.tool(directory, "deploy");
   t.equal(without.code, 0, without.stderr);
   t.notMatch(without.stderr, /its log/);
+});
+
+t.test("requests wait for a service that hangs once, and it is asked again after a pause", async (t) => {
+  let questions = 0;
+  const server = createServer(() => void questions++).listen(0, "127.0.0.1");
+  t.teardown(() => server.closeAllConnections());
+  t.teardown(() => server.close());
+  await once(server, "listening");
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const folder = new SandboxFolder(t.testdir());
+  folder.writeLogService({ url, token: "lgs_owner", pageUrl: url });
+  const clock = new TestClock();
+  const join = joinsLogService(folder, clock);
+  const first = join("app", "staging");
+  await until("the question", () => questions === 1);
+  await clock.advance(1_000);
+  t.ok(await first);
+  t.ok(await join("app", "staging"), "the next one does not wait");
+  await clock.advance(14_000);
+  await until("the end of the attempt", () => clock.timers.length === 0);
+  await clock.advance(9_999);
+  await join("app", "staging");
+  t.equal(questions, 1, "the pause begins with the failure");
+  await clock.advance(1);
+  const second = join("app", "staging");
+  await until("another question", () => questions === 2);
+  await clock.advance(1_000);
+  await second;
 });
 
 t.test("a file that names another machine is not believed", (t) => {

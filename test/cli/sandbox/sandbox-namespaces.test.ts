@@ -266,6 +266,13 @@ for (const [way, unshare, row] of WAYS) {
   });
 }
 
+t.test("variables that shells take for their own are passed on", allowed, async (t) => {
+  const env = { OPTIND: "abc", PPID: "1", LINENO: "x", IFS: "a", ENV: "/nothing" };
+  const code = "return Object.fromEntries(Object.keys(event).map((name) => [name, process.env[name]]));";
+  const target = functionOf(t, code, { env, unshare: "unshare" });
+  t.same(answerOf(await target.invoke(env)), env);
+});
+
 t.test("an attempt that does not end is given up", allowed, async (t) => {
   const clock = new TestClock();
   const refusal = refusalOfNamespaces(program("exec sleep 600"), clock);
@@ -284,6 +291,24 @@ t.test("the working directory does not lead out", allowed, async (t) => {
   const target = functionOf(t, "", { directory, namespaces });
   t.same(answerOf(await target.invoke({})), ["own"]);
 });
+
+t.test(
+  "a folder is hidden whatever its name, and one that is not there, and may come back, is a refusal",
+  allowed,
+  async (t) => {
+    const reads = (folder: string) => `return require("node:fs").readdirSync(${JSON.stringify(folder)});`;
+    for (const name of ["a b", "tab\there", "line\nend", "back\\slash", "#", "no-break\u00a0", "wide\u3000x", "é"]) {
+      const hidden = join(newFolder(), name);
+      mkdirSync(hidden);
+      writeFileSync(join(hidden, "secret"), "");
+      const target = functionOf(t, reads(hidden), { namespaces: { unshare: "unshare", hides: [hidden], keeps: [] } });
+      t.same(answerOf(await target.invoke({})), [], JSON.stringify(name));
+    }
+    const gone = join(newFolder(), "gone");
+    const target = functionOf(t, "", { namespaces: { unshare: "unshare", hides: [gone], keeps: [] } });
+    t.match(answerOf(await target.invoke({})), { errorType: "Runtime.NoNamespaces", errorMessage: gone });
+  },
+);
 
 t.test("one that lost its parent is ended when it has, and no process can end process 1", allowed, async (t) => {
   const code = `
