@@ -88,7 +88,10 @@ export function inNamespaces(
   };
 }
 
-/** In the form of fstab(5). A hidden folder that is not there fails: it may come back. What is written in place of a hidden folder is in memory: there is little room. */
+/**
+ * In the form of fstab(5). A hidden folder that is not there is a failure: it may come back. What is written in place of one is
+ * in memory, where there is little room.
+ */
 export function mountsOf({ hides, keeps }: Namespaces): string {
   const isCovered = (folder: string) => hides.some((other) => folder.startsWith(`${other}/`));
   const hidden = hides.filter((folder) => !isCovered(folder));
