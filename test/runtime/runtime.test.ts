@@ -23,6 +23,7 @@ import type { ProxyRequest } from "../../runtime/exchange.ts";
 import { headersForApp } from "../../runtime/forwarded.ts";
 import { anyPort } from "../../runtime/port.ts";
 import { backoffDelayMs, endedFromOutside, Supervisor } from "../../runtime/process.ts";
+import { patientClock } from "../support/clock-at.ts";
 import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start } from "../support/runtime.ts";
 import { TestClock } from "../support/test-clock.ts";
 import { until } from "../support/until.ts";
@@ -68,7 +69,7 @@ t.test("a request that brings the app down never runs twice", async (t) => {
   const directory = makeProject();
   t.teardown(() => rmSync(directory, { recursive: true }));
   const COUNT = join(directory, "count");
-  const server = await start(t, { app: "crashes/server.mjs", env: { COUNT }, config: quick });
+  const server = await start(t, { app: "crashes/server.mjs", env: { COUNT }, config: quick, clock: patientClock });
   const runs = (what: string) =>
     readFileSync(COUNT, "utf8")
       .split("\n")
@@ -172,7 +173,7 @@ t.test("an app that ends while it answers: the answer says how", async (t) => {
     ["/reset-then-exit", "the app exited (exit code 9)"],
   ] as const;
   for (const isDevelopment of [true, false]) {
-    const server = await start(t, { app: "crashes/server.mjs", config: quick, isDevelopment });
+    const server = await start(t, { app: "crashes/server.mjs", config: quick, isDevelopment, clock: patientClock });
     for (const [path, reason] of rows) {
       const seen = server.entries.length;
       const { status, body } = await ask(server.port, { method: "POST", path, headers: { Accept: "text/plain" } });

@@ -28,3 +28,12 @@ export const runningClock: Clock = {
     return steps;
   },
 };
+
+/**
+ * The machine's clock, whose limits come after a minute at the earliest: for what is there sooner, and which a busy machine would
+ * see too late. Pauses are as long as they are.
+ */
+export const patientClock: Clock = {
+  ...systemClock,
+  after: (ms, act, options) => systemClock.after(Math.max(ms, 60_000), act, options),
+};

@@ -93,6 +93,12 @@ const SIGNALS: Readonly<Record<string, string>> = {
 /** Where extensions register ("Using the Lambda Extensions API to create extensions"). */
 const EXTENSIONS = "2020-01-01/extension/";
 
+/**
+ * Its connections last as long as the function: one that answers after more than the five seconds that Node.js leaves an idle
+ * connection, or whose answer takes longer than Node.js reads a request, is cut off by nobody on the platform either.
+ */
+const UNLIMITED = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
+
 const EXITED = "Runtime exited with error: ";
 
 /** Resolves when the last byte of an answer is there, or its end by failure. */
@@ -141,7 +147,7 @@ export class Environment {
     options: FunctionOptions,
     write: (text: string, source: OutputSource) => void,
   ): Promise<Environment> {
-    const server = createServer();
+    const server = createServer(UNLIMITED);
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const environment = new Environment(options, server, write);
     environment.#start();

@@ -333,6 +333,31 @@ t.test("SIGTERM comes only where an extension is registered", async (t) => {
   }
 });
 
+t.test("a connection to the Runtime API lasts as long as the function", async (t) => {
+  const script = join(newFolder(), "index.js");
+  // What the server announces is what it does to a connection that idles while a request is answered.
+  const code = `
+    const http = require("node:http");
+    const base = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + "/2018-06-01/runtime/invocation/";
+    const agent = new http.Agent({ keepAlive: true });
+    const ask = (path, method, body) =>
+      new Promise((resolve) => {
+        const request = http.request(base + path, { method, agent }, (res) => res.resume().on("end", () => resolve(res)));
+        request.end(body);
+      });
+    (async () => {
+      for (;;) {
+        const { headers } = await ask("next", "GET");
+        const { connection, "keep-alive": announced = null } = headers;
+        const id = headers["lambda-runtime-aws-request-id"];
+        await ask(id + "/response", "POST", JSON.stringify({ connection, announced }));
+      }
+    })();`;
+  writeFileSync(script, code);
+  const target = functionOf(t, "", { command: [process.execPath, script] });
+  t.same(answerOf(await target.invoke({})), { connection: "keep-alive", announced: null });
+});
+
 t.test("a version that is taken away has time for its last words", async (t) => {
   const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
   const warning = join(newFolder(), "warning");
@@ -453,16 +478,20 @@ for (const [state, kills, namespaces] of [
       process.execPath,
       [join(here, "../../support/sandbox-process.js"), code, "{}", '{"stays":true}', String(kills), namespaces],
       {
-        stdio: ["ignore", "pipe", "inherit"],
+        stdio: ["ignore", "pipe", "pipe"],
         env: { ...process.env, TMPDIR: temporary },
       },
     );
     t.teardown(() => daemon.kill("SIGKILL"));
     let said = "";
-    daemon.stdout.setEncoding("utf8").on("data", (text: string) => {
-      said += text;
-    });
-    await until("a function", () => said.includes(state));
+    for (const stream of [daemon.stdout, daemon.stderr]) {
+      stream.setEncoding("utf8").on("data", (text: string) => {
+        said += text;
+      });
+    }
+    const seen = () => `${said}${daemon.exitCode === null ? "" : `exit code ${daemon.exitCode}`}`;
+    await until(`a function that is ${state}`, () => said.includes(state) || daemon.exitCode !== null, seen);
+    t.equal(daemon.exitCode, null, said);
     t.equal(marked(marker).length, 4);
     t.equal(readdirSync(temporary).length, 1, "one folder has all files");
     const functions = below(daemon.pid!).filter((pid) => pid !== daemon.pid && !isShell(pid));

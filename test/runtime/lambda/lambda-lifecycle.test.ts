@@ -40,11 +40,11 @@ interface Document {
 }
 
 async function invoke(deployed: Deployed, method: string, path: string, query = {}): Promise<Document> {
-  return documentOf(await deployed.function.invoke(restEvent(method, path, query)));
+  return documentOf(deployed, await deployed.function.invoke(restEvent(method, path, query)));
 }
 
-function documentOf(result: InvokeResult): Document {
-  if (result.kind !== "document") throw new Error(JSON.stringify(result));
+function documentOf(deployed: Deployed, result: InvokeResult): Document {
+  if (result.kind !== "document") throw new Error(`${JSON.stringify(result)}\n${deployed.function.output}`);
   return JSON.parse(result.payload.toString());
 }
 
@@ -352,7 +352,7 @@ t.test("a deploy's check", async (t) => {
   for (const [name, { project, result, level }] of Object.entries(CHECKS)) {
     t.test(name, async (t) => {
       const deployed = await deploy(t, project);
-      const { check } = documentOf(await deployed.function.invoke({ tool: "check" })) as { check?: object };
+      const { check } = documentOf(deployed, await deployed.function.invoke({ tool: "check" })) as { check?: object };
       const { output, ...expected } = result as { output?: (string | RegExp)[] };
       t.match(check, expected, JSON.stringify(check));
       const lines = (check as { output?: string[] }).output ?? [];
@@ -428,7 +428,9 @@ t.test("a gateway's request is no check, whatever it holds", async (t) => {
   const deployed = await deploy(t, { app: "echo/server.mjs" }, { streams: false });
   const answer = await ask(deployed.port, { method: "POST", path: "/?tool=check", body: '{"tool":"check"}' });
   t.equal(answer.status, 200);
-  t.match(documentOf(await deployed.function.invoke({ ...restEvent("GET", "/"), tool: "check" })), { statusCode: 200 });
+  t.match(documentOf(deployed, await deployed.function.invoke({ ...restEvent("GET", "/"), tool: "check" })), {
+    statusCode: 200,
+  });
   await deployed.function.idle();
   t.notOk(deployed.entries().some(({ message }) => message === "deploy check"));
 });
