@@ -2,18 +2,7 @@
 
 import { spawn } from "node:child_process";
 import { once } from "node:events";
-import {
-  existsSync,
-  mkdirSync,
-  mkdtempSync,
-  readdirSync,
-  readFileSync,
-  realpathSync,
-  rmSync,
-  statSync,
-  writeFileSync,
-} from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { fileURLToPath, pathToFileURL } from "node:url";
@@ -21,7 +10,7 @@ import t from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
 import { readZip, unpack } from "../../../cli/sandbox/cloud/lambda/unzip.ts";
 import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
-import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import type { FunctionOptions } from "../../../cli/sandbox/function/function.ts";
 import {
   languageHere,
   linkProgram,
@@ -33,22 +22,14 @@ import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
 import { startAws } from "../../support/aws/index.ts";
-import { activeFunction } from "../../support/sandbox-function.ts";
+import { activeFunction, answerOf, foldersOf, handlerFunction } from "../../support/sandbox-function.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const nodeRuntime = resolve(here, "../../../cli/sandbox/cloud/lambda/node-runtime.js");
 
-const scratch = realpathSync(mkdtempSync(join(tmpdir(), "sandbox-functions-")));
-t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
-let folders = 0;
-const newFolder = () => {
-  folders += 1;
-  const path = join(scratch, String(folders));
-  mkdirSync(path);
-  return path;
-};
+const newFolder = foldersOf(t);
 
 /** A function on the Node runtime whose handler is the code. */
 function functionOf(
@@ -56,22 +37,13 @@ function functionOf(
   handler: string,
   options: Partial<FunctionOptions> & { memoryMiB?: number } = {},
 ) {
-  const directory = newFolder();
-  writeFileSync(join(directory, "index.js"), `exports.handler = async (event) => { ${handler} };`);
   const { memoryMiB = 512, ...rest } = options;
-  const target = new LocalFunction({
-    command: [process.execPath, nodeRuntime],
-    directory,
-    timeoutMs: 20_000,
+  return handlerFunction(t, {
+    ...{ directory: newFolder(), handler },
     identity: { name: "app", version: "1", region: "eu-west-1", arn: "arn", memoryMiB, logStream: "stream" },
     ...rest,
   });
-  t.teardown(() => target.destroy());
-  return target;
 }
-
-const answerOf = (result: InvokeResult) =>
-  result.kind === "document" ? JSON.parse(result.payload.toString()) : (result as { error: object }).error;
 
 const KILLED = { errorType: "Runtime.ExitError", errorMessage: "Runtime exited with error: signal: killed" };
 
@@ -335,7 +307,7 @@ t.test("SIGTERM comes only where an extension is registered", async (t) => {
 
 t.test("a connection to the Runtime API lasts as long as the function", async (t) => {
   const script = join(newFolder(), "index.js");
-  // What the server announces is what it does to a connection that idles while a request is answered.
+  // The server ends a connection that idles, as it does while a request is answered, after the time that it announces.
   const code = `
     const http = require("node:http");
     const base = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + "/2018-06-01/runtime/invocation/";

@@ -1,35 +1,26 @@
 // Functions in namespaces of their own: what they see of this machine, and that all else is as without them. A machine that
 // refuses them is a program in place of `unshare`.
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, mkdtempSync, readFileSync, realpathSync, rmSync, writeFileSync } from "node:fs";
-import { tmpdir } from "node:os";
+import { existsSync, mkdirSync, readFileSync, writeFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import t from "tap";
 import { TEST_IDENTITY } from "../../../cli/sandbox/function/environment.ts";
-import { type FunctionOptions, type InvokeResult, LocalFunction } from "../../../cli/sandbox/function/function.ts";
+import { type FunctionOptions, LocalFunction } from "../../../cli/sandbox/function/function.ts";
 import { refusalOfNamespaces } from "../../../cli/sandbox/function/namespaces-here.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { openWatchdog } from "../../../cli/sandbox/function/watchdog.ts";
 import { startAws } from "../../support/aws/index.ts";
 import { requiresNamespaces } from "../../support/require-namespaces.ts";
 import { testSandbox } from "../../support/sandbox.ts";
-import { activeFunction } from "../../support/sandbox-function.ts";
+import { activeFunction, answerOf, foldersOf, handlerFunction } from "../../support/sandbox-function.ts";
 import { TestClock } from "../../support/test-clock.ts";
 import { until } from "../../support/until.ts";
 
 const here = dirname(fileURLToPath(import.meta.url));
 const nodeRuntime = resolve(here, "../../../cli/sandbox/cloud/lambda/node-runtime.js");
 
-const scratch = realpathSync(mkdtempSync(join(tmpdir(), "sandbox-namespaces-")));
-t.teardown(() => rmSync(scratch, { recursive: true, force: true }));
-let folders = 0;
-const newFolder = () => {
-  folders += 1;
-  const path = join(scratch, String(folders));
-  mkdirSync(path);
-  return path;
-};
+const newFolder = foldersOf(t);
 
 /** A program with a text of its own. */
 function program(text: string): string {
@@ -42,9 +33,6 @@ const allowed = { skip: await requiresNamespaces() };
 
 const refusing = program("echo 'unshare: unshare failed: Operation not permitted' >&2; exit 1");
 
-const answerOf = (result: InvokeResult) =>
-  result.kind === "document" ? JSON.parse(result.payload.toString()) : (result as { error: object }).error;
-
 /** A function whose handler is the code, or that has a command of its own. */
 function functionOf(
   t: { teardown(handler: () => void): void },
@@ -52,17 +40,11 @@ function functionOf(
   { unshare, ...options }: Partial<FunctionOptions> & { readonly unshare?: string | undefined } = {},
 ): LocalFunction {
   const directory = newFolder();
-  writeFileSync(join(directory, "index.js"), `exports.handler = async (event) => { ${handler} };`);
-  const target = new LocalFunction({
-    command: [process.execPath, nodeRuntime],
-    directory,
-    timeoutMs: 60_000,
-    initTimeoutMs: 60_000,
+  return handlerFunction(t, {
+    ...{ directory, handler },
     ...(unshare !== undefined && { namespaces: { unshare, hides: [openWatchdog().folder], keeps: [directory] } }),
     ...options,
   });
-  t.teardown(() => target.destroy());
-  return target;
 }
 
 /** Looks for secrets where a process of this user finds them. */
@@ -286,9 +268,8 @@ t.test("the working directory does not lead out", allowed, async (t) => {
   const directory = join(folder, "between/own");
   mkdirSync(directory, { recursive: true });
   writeFileSync(join(folder, "between/secret"), "");
-  writeFileSync(join(directory, "index.js"), 'exports.handler = async () => require("node:fs").readdirSync("..");');
   const namespaces = { unshare: "unshare", hides: [folder], keeps: [directory] };
-  const target = functionOf(t, "", { directory, namespaces });
+  const target = functionOf(t, 'return require("node:fs").readdirSync("..");', { directory, namespaces });
   t.same(answerOf(await target.invoke({})), ["own"]);
 });
 

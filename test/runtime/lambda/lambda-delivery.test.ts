@@ -85,7 +85,7 @@ t.test("entries are sent over a connection that is kept, and have one id there a
   t.equal(new Set(ids(service.entries())).size, service.entries().length);
 });
 
-// What the process does at SIGTERM, without the platform's limit: a busy machine does not get far within it.
+// As the process does at SIGTERM, without the platform's limit: a busy machine does not get far within it.
 t.test("what an app writes while it stops is sent, too", async (t) => {
   const service = await startService(t);
   const directory = makeDeployment(t, { printsAll: true });
