@@ -10,6 +10,7 @@ import type { Clock, Timer } from "../../grammar/units/clock.ts";
 import { version } from "../version.ts";
 import { proofOf, type SandboxLanguage, type SandboxMail, type SandboxStatus } from "./control.ts";
 import { type Access, SandboxFolder } from "./folder.ts";
+import { inheritedFiles } from "./inherited-files.ts";
 import { signatureHeaders } from "./signature.ts";
 
 /** A running sandbox, as commands use it. */
@@ -308,11 +309,18 @@ function refusalOf(answer: { readonly __type?: string; readonly message?: string
 /** Starts the daemon apart from this process: it lives on when the command and its terminal are gone. */
 async function start(folder: SandboxFolder, { env, clock }: Pick<Effects, "env" | "clock">): Promise<void> {
   const log = openSync(folder.log, "a", 0o600);
+  const nothing = openSync("/dev/null", "r");
   try {
+    const stdio: (number | "ignore" | "ipc")[] = ["ignore", log, log, "ipc"];
+    // Whatever the shell has open, as the lock of a script: the daemon would hold it until it ends.
+    const inherited = inheritedFiles();
+    for (let at = stdio.length; at <= Math.max(...inherited); at++) {
+      stdio.push(inherited.includes(at) ? nothing : "ignore");
+    }
     const child = spawn(process.execPath, [...NODE_FLAGS, daemonFile(), folder.path, build()], {
       cwd: folder.path,
       detached: true,
-      stdio: ["ignore", log, log, "ipc"],
+      stdio,
       // The variables that it needs and that functions get from it: nothing of this shell's secrets.
       env: Object.fromEntries(PASSED.map((name) => [name, env[name]])),
     });
@@ -336,6 +344,7 @@ async function start(folder: SandboxFolder, { env, clock }: Pick<Effects, "env" 
     child.unref();
   } finally {
     closeSync(log);
+    closeSync(nothing);
   }
 }
 

@@ -1,7 +1,17 @@
 // `tool sandbox` and `--sandbox`, as a person uses them: the real command, its daemon, and apps that answer.
 
 import { spawn } from "node:child_process";
-import { existsSync, mkdirSync, readdirSync, readFileSync, renameSync, rmSync, statSync, writeFileSync } from "node:fs";
+import {
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  readFileSync,
+  readlinkSync,
+  renameSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from "node:fs";
 import { createServer } from "node:net";
 import { join } from "node:path";
 import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
@@ -429,6 +439,18 @@ t.test("one that does not answer is said, and stopped", slow(), async (t) => {
   t.match(failed.stderr, /^error: the sandbox runs and does not answer\n {2}tool sandbox stop ends it; its log is /);
   t.equal((await tool(["sandbox", "stop"], { env: sandbox.env })).stdout, "the sandbox is stopped\n");
   t.notOk(isRunning(pid));
+});
+
+t.test("the daemon holds no file that a shell has open", { skip: process.platform !== "linux" }, async (t) => {
+  const sandbox = testSandbox(t);
+  const lock = join(sandbox.stateHome, "lock");
+  const open = [3, 9, 16, 18, 200].map((descriptor) => `${descriptor}<>${lock}`).join(" ");
+  const started = await shell(`exec ${open}; tool sandbox start`, { env: sandbox.env });
+  t.equal(started.code, 0, started.stderr);
+  const files = `/proc/${sandbox.daemon().pid}/fd`;
+  const links = readdirSync(files).map((descriptor) => readlinkSync(join(files, descriptor)));
+  t.ok(links.length > 3);
+  t.notOk(links.includes(lock), links.join("\n"));
 });
 
 t.test("a daemon that cannot run says why", async (t) => {
