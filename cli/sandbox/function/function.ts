@@ -21,6 +21,9 @@ export interface InvocationReport {
   readonly isError: boolean;
 }
 
+/** The function was taken away before an invocation had begun. */
+export class FunctionClosed extends Error {}
+
 /** A function with at most one execution environment, which handles one invocation after the other. */
 export class LocalFunction {
   readonly options: FunctionOptions;
@@ -34,6 +37,7 @@ export class LocalFunction {
   /** The last line of the last invocation is written. */
   #reported: Promise<void> = Promise.resolve();
   #idle: Timer | undefined;
+  #isClosed = false;
 
   constructor(options: FunctionOptions) {
     this.options = options;
@@ -93,6 +97,12 @@ export class LocalFunction {
     this.#environment = undefined;
   }
 
+  /** As `shutDown`, for good: what is still to begin rejects with `FunctionClosed`. */
+  close(): Promise<void> {
+    this.#isClosed = true;
+    return this.shutDown();
+  }
+
   /** As the platform takes an environment away that it has no more use for. */
   destroy(): void {
     this.#idle?.stop();
@@ -133,16 +143,19 @@ export class LocalFunction {
    * has a failure.
    */
   async #ready(): Promise<Environment> {
-    if (await this.#environment?.untilIdle()) return this.#environment!;
+    if ((await this.#environment?.untilIdle()) && !this.#isClosed) return this.#environment!;
     const { initTimeoutMs = 10_000, timeoutMs = 3_000 } = this.options;
     for (const [phase, limitMs] of [
       ["init", initTimeoutMs],
       ["invoke", timeoutMs],
     ] as const) {
+      if (this.#isClosed) throw new FunctionClosed("the function was taken away");
       this.starts += 1;
       const begin = this.#clock.monotonicMs();
       const environment = await Environment.start(this.options, (text, source) => this.#write(text, source));
       this.#environment = environment;
+      // While it was started, when there was none to take down yet.
+      if (this.#isClosed) await this.shutDown();
       const failure = await environment.untilReady(limitMs);
       environment.initMs = this.#clock.monotonicMs() - begin;
       if (failure === undefined) return environment;

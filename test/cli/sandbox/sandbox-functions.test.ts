@@ -5,6 +5,7 @@ import { once } from "node:events";
 import { existsSync, mkdirSync, readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { PassThrough } from "node:stream";
+import { setImmediate } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
 import t from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
@@ -303,6 +304,30 @@ t.test("SIGTERM comes only where an extension is registered", async (t) => {
     await until("its end", () => !existsSync(`/proc/${pid}/environ`));
     t.equal(existsSync(warning), isWarned, isWarned ? "it may say its last words" : "killed without a word");
   }
+});
+
+t.test("a request that waits for a version that is taken away is for the next one", async (t) => {
+  const aws = await startAws(t, { clock: { speed: 1_000_000 }, roleDelayMs: 0 });
+  const codeOf = (name: string) => ({
+    "index.js": `exports.handler = async (event) => (event.stays ? new Promise(() => {}) : "${name}");`,
+  });
+  const invoke = await activeFunction(aws.state, codeOf("the first"));
+  t.equal(answerOf(await invoke("{}")), "the first");
+  const { operations } = aws.state.service("lambda");
+  const busy = [1, 2, 3, 4].map(() => invoke('{"stays":true}'));
+  await until("all environments to be busy", async () => {
+    const { events } = await aws.state.service("logs").operations.FilterLogEvents({ logGroupName: "/aws/lambda/app" });
+    return events.filter(({ message }) => message?.startsWith("START ")).length === 1 + busy.length;
+  });
+  const waiting = invoke("{}");
+  // By then it waits for one of them.
+  await setImmediate();
+  operations.UpdateFunctionCode({ FunctionName: "app", ZipFile: zipOf(codeOf("the next")) });
+  t.equal(answerOf(await waiting), "the next");
+  for (const result of await Promise.all(busy)) t.equal(result.kind, "error");
+  const last = invoke("{}");
+  operations.DeleteFunction({ FunctionName: "app" });
+  await t.rejects(last, { code: "ResourceNotFoundException" });
 });
 
 t.test("a connection to the Runtime API lasts as long as the function", async (t) => {

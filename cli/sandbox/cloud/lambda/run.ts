@@ -4,7 +4,13 @@ import { existsSync } from "node:fs";
 import { mkdir, mkdtemp, rm } from "node:fs/promises";
 import { delimiter, dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
-import { type FunctionOptions, type InvokeResult, LocalFunction, type OutputSource } from "../../function/function.ts";
+import {
+  FunctionClosed,
+  type FunctionOptions,
+  type InvokeResult,
+  LocalFunction,
+  type OutputSource,
+} from "../../function/function.ts";
 import { languageHere, linkProgram } from "../../function/languages.ts";
 import { refusalOfNamespaces } from "../../function/namespaces-here.ts";
 import { killWorkersIn } from "../../function/process-tree.ts";
@@ -76,8 +82,12 @@ export class Runner {
     const pool = await this.#pool(lambdaFunction, version);
     const readsFrom = await this.#readsFrom(version);
     const logs = await this.#logsOf(lambdaFunction, version);
-    // Its code has changed while this waited.
-    if (pool.isRetired) return this.invoke(lambdaFunction, version, qualifier, payload);
+    // Its code has changed while this waited, or it is gone.
+    const again = () => {
+      const current = this.#state.resolve(this.#state.function(lambdaFunction.name), version.version);
+      return this.invoke(lambdaFunction, current, qualifier, payload);
+    };
+    if (pool.isRetired) return again();
     if (pool.refusal !== undefined) {
       return { kind: "error", error: { errorType: "Runtime.InvalidEntrypoint", errorMessage: pool.refusal } };
     }
@@ -95,6 +105,9 @@ export class Runner {
       return await busySlot.local.invoke(payload, (report) =>
         recordInvocation(this.#state, lambdaFunction.name, qualifier, report),
       );
+    } catch (error) {
+      if (error instanceof FunctionClosed) return again();
+      throw error;
     } finally {
       void busySlot.local.idle().then(() => {
         busySlot.busy -= 1;
@@ -267,7 +280,7 @@ export class Runner {
 async function endPool(pool: Pool): Promise<void> {
   pool.isRetired = true;
   // An app has half a second, in which it sends the entries that it still has.
-  await Promise.all(pool.functions.map(({ local }) => local.shutDown()));
+  await Promise.all(pool.functions.map(({ local }) => local.close()));
   // Whoever left an environment may still be in its folder.
   killWorkersIn(pool.directory);
   // One that is just ending may still write; what stays goes with the watchdog's folder.
