@@ -5,7 +5,7 @@ import { mkdtempSync, rm } from "node:fs";
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
-import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
+import { type Clock, systemClock, type Timer } from "../../../grammar/units/clock.ts";
 import { type End, type FunctionProcess, startProcess } from "./function-process.ts";
 import { passOnLines } from "./lines.ts";
 import { MemoryMeter } from "./memory.ts";
@@ -99,6 +99,15 @@ const EXTENSIONS = "2020-01-01/extension/";
  */
 const UNLIMITED = { keepAliveTimeout: 0, headersTimeout: 0, requestTimeout: 0 };
 
+/** A runtime has one or two. Each takes a file of this process, which is there for all functions, as long as it is open. */
+const MAX_CONNECTIONS = 100;
+
+/**
+ * From an answer to the question for the next event. On the platform it is what is left of the time of the invocation, which a
+ * busy machine may need for less.
+ */
+const NEXT_EVENT_MS = 10_000;
+
 const EXITED = "Runtime exited with error: ";
 
 /** Resolves when the last byte of an answer is there, or its end by failure. */
@@ -140,6 +149,7 @@ export class Environment {
   initMs: number | undefined;
   isGone = false;
   #isEnding = false;
+  #nextLimit: Timer | undefined;
   /** Why the platform ended it, or how it ended by itself. */
   failure: FunctionError | undefined;
 
@@ -148,6 +158,7 @@ export class Environment {
     write: (text: string, source: OutputSource) => void,
   ): Promise<Environment> {
     const server = createServer(UNLIMITED);
+    server.maxConnections = MAX_CONNECTIONS;
     await new Promise<void>((resolve) => server.listen(0, "127.0.0.1", resolve));
     const environment = new Environment(options, server, write);
     environment.#start();
@@ -208,7 +219,10 @@ export class Environment {
         settle: (result) => {
           if (running.settled) return;
           running.settled = true;
-          void ended(result).then(() => timer.stop());
+          void ended(result).then(() => {
+            timer.stop();
+            this.#limitNext(id);
+          });
           resolve(result);
         },
       };
@@ -226,6 +240,19 @@ export class Environment {
       });
       waiting.end(payload);
     });
+  }
+
+  #limitNext(id: string): void {
+    if (this.#waiting !== undefined || this.isGone) return;
+    this.#nextLimit = this.#clock.after(
+      NEXT_EVENT_MS,
+      () => {
+        const errorMessage = `${id} the runtime did not ask for its next event within ${NEXT_EVENT_MS / 1000} s of its answer`;
+        this.#write(`${errorMessage}\n`, "platform");
+        this.#fail({ errorType: "Sandbox.Timedout", errorMessage });
+      },
+      { isBackground: true },
+    );
   }
 
   /** After an invocation's last byte. */
@@ -266,6 +293,8 @@ export class Environment {
       this.#answer(req, res).catch((error: Error) => {
         // Whatever a function sends, it is no reason to end.
         if (res.headersSent) res.destroy();
+        else if (error instanceof BodyTooLarge)
+          reply(res, 413, { errorType: "RequestEntityTooLarge", errorMessage: error.message });
         else reply(res, 400, { errorType: "InvalidRequest", errorMessage: error.message });
       });
     });
@@ -352,6 +381,7 @@ export class Environment {
   end(): void {
     if (this.isGone) return;
     this.isGone = true;
+    this.#nextLimit?.stop();
     this.#memory.end();
     if (this.pid !== undefined) {
       killTree(this.pid, this.#directory);
@@ -396,17 +426,15 @@ export class Environment {
       return reply(res, 202, { status: "OK" });
     }
     if (req.headers["lambda-runtime-function-response-mode"] === "streaming") return this.#stream(req, res, running);
-    const payload = await bytesOf(req);
-    if (payload.length <= MAX_PAYLOAD_BYTES) {
-      running.settle({ kind: "document", payload });
+    try {
+      running.settle({ kind: "document", payload: await bytesOf(req) });
       return reply(res, 202, { status: "OK" });
+    } catch (error) {
+      if (!(error instanceof BodyTooLarge)) throw error;
+      const errorMessage = `Response payload size (${error.bytes} bytes) exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`;
+      running.settle({ kind: "error", error: { errorType: "Function.ResponseSizeTooLarge", errorMessage } });
+      throw error;
     }
-    const errorMessage = `Response payload size (${payload.length} bytes) exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`;
-    running.settle({ kind: "error", error: { errorType: "Function.ResponseSizeTooLarge", errorMessage } });
-    return reply(res, 413, {
-      errorType: "RequestEntityTooLarge",
-      errorMessage: `Exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`,
-    });
   }
 
   /**
@@ -453,6 +481,7 @@ export class Environment {
       return;
     }
     this.#waiting = res;
+    this.#nextLimit?.stop();
     if (this.#onReady !== undefined) this.#onReady(undefined);
     else this.freeze();
   }
@@ -470,8 +499,25 @@ async function errorOf(req: IncomingMessage): Promise<FunctionError> {
   return { ...body, errorType: String(errorType), errorMessage: String(errorMessage) };
 }
 
+/** More than an event or an answer may have; the message is the platform's. */
+class BodyTooLarge extends Error {
+  readonly bytes: number;
+
+  constructor(bytes: number) {
+    super(`Exceeded maximum allowed payload size (${MAX_PAYLOAD_BYTES} bytes).`);
+    this.bytes = bytes;
+  }
+}
+
+/** Reads all of a body, so that whoever sends too much hears of it, but keeps no more than what is allowed. */
 async function bytesOf(req: IncomingMessage): Promise<Buffer> {
   const parts: Buffer[] = [];
-  for await (const part of req) parts.push(part as Buffer);
+  let bytes = 0;
+  for await (const part of req) {
+    bytes += (part as Buffer).length;
+    if (bytes <= MAX_PAYLOAD_BYTES) parts.push(part as Buffer);
+    else parts.length = 0;
+  }
+  if (bytes > MAX_PAYLOAD_BYTES) throw new BodyTooLarge(bytes);
   return Buffer.concat(parts);
 }

@@ -7,7 +7,7 @@ import { basename, delimiter, dirname, join, resolve } from "node:path";
 import { PassThrough } from "node:stream";
 import { setImmediate } from "node:timers/promises";
 import { fileURLToPath, pathToFileURL } from "node:url";
-import t from "tap";
+import t, { type Test } from "tap";
 import { failureLine } from "../../../cli/aws/logs/failure-line.ts";
 import { readZip, unpack } from "../../../cli/sandbox/cloud/lambda/unzip.ts";
 import { type ZipFile, zipOf } from "../../../cli/sandbox/cloud/lambda/zip.ts";
@@ -328,6 +328,76 @@ t.test("a request that waits for a version that is taken away is for the next on
   const last = invoke("{}");
   operations.DeleteFunction({ FunctionName: "app" });
   await t.rejects(last, { code: "ResourceNotFoundException" });
+});
+
+/** A runtime of its own: \`ask\` speaks to the Runtime API, and the code is what it does. */
+const runtimeOf = (code: string) => `
+  const http = require("node:http");
+  const base = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + "/";
+  const ask = (path, method, body) =>
+    new Promise((resolve) => {
+      const request = http.request(base + path, { method, agent: false }, (res) => res.resume().on("end", () => resolve(res)));
+      request.on("error", (error) => resolve({ statusCode: error.code })).end(body);
+    });
+  const next = async () => (await ask("2018-06-01/runtime/invocation/next", "GET")).headers["lambda-runtime-aws-request-id"];
+  const answer = (id, said) => ask("2018-06-01/runtime/invocation/" + id + "/response", "POST", JSON.stringify(said));
+  (async () => { ${code} })();`;
+
+function runtime(t: Test, code: string, options: Partial<FunctionOptions> = {}) {
+  const script = join(newFolder(), "index.js");
+  writeFileSync(script, runtimeOf(code));
+  return functionOf(t, "", { command: [process.execPath, script], ...options });
+}
+
+t.test("what is larger than an event is refused by the Runtime API, whatever it is", async (t) => {
+  const target = runtime(
+    t,
+    `const large = Buffer.alloc(7 * 1024 * 1024, " ");
+     const answers = [];
+     for (const path of ["2018-06-01/runtime/init/error", "2020-01-01/extension/register"]) {
+       answers.push((await ask(path, "POST", large)).statusCode);
+     }
+     answer(await next(), answers);`,
+  );
+  t.same(answerOf(await target.invoke({})), [413, 413]);
+});
+
+t.test("a function holds a hundred connections to its Runtime API", async (t) => {
+  const target = runtime(
+    t,
+    `const { connect } = require("node:net");
+     const [, host, port] = /([^:]+):(\\d+)/.exec(process.env.AWS_LAMBDA_RUNTIME_API);
+     const id = await next();
+     const all = [];
+     for (let i = 0; i < 150; i++) {
+       const socket = connect(Number(port), host);
+       socket.on("error", () => {});
+       all.push(new Promise((resolve) => socket.once("close", () => resolve(false))));
+       socket.write("POST");
+     }
+     // Those that are left out are closed at once.
+     let closed = 0;
+     await new Promise((resolve) => all.forEach((one) => one.then(() => ++closed === 50 && resolve())));
+     process.stdout.write("closed " + closed + "\\n", () => process.exit(4));`,
+  );
+  t.match(answerOf(await target.invoke({})), { errorMessage: /exit status 4/ });
+  t.match(target.output, /closed 50\n/);
+});
+
+t.test("a runtime that asks for no event after its answer is started anew", async (t) => {
+  const limit = new TestClock();
+  const after: Clock["after"] = (ms, act, options) => (ms === 10_000 ? limit : systemClock).after(ms, act, options);
+  const target = runtime(t, "answer(await next(), process.pid); setInterval(() => {}, 1000);", {
+    clock: { ...systemClock, after },
+  });
+  const first = answerOf(await target.invoke({}));
+  await until("the limit", () => limit.timers.length === 1);
+  const second = target.invoke({});
+  await limit.advance(9_999);
+  t.ok(isThere(first), "it has ten seconds");
+  await limit.advance(1);
+  t.not(answerOf(await second), first);
+  t.match(target.output, /the runtime did not ask for its next event within 10 s of its answer\n/);
 });
 
 t.test("a connection to the Runtime API lasts as long as the function", async (t) => {
