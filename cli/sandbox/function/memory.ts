@@ -13,6 +13,8 @@ const INTERVAL_MS = 100;
 const MIN_INTERVAL_MS = 20;
 /** Resident memory has to grow by so much before the shares are read again, which takes a millisecond and more. */
 const GROWTH_BYTES = 1024 * 1024;
+/** A sample of thousands of processes takes long, in which nothing else is served: so many times as long is the pause after it. */
+const PAUSE_FACTOR = 9;
 
 export class MemoryMeter {
   readonly #pid: number;
@@ -21,6 +23,7 @@ export class MemoryMeter {
   readonly #clock: Clock;
   #timer: Timer | undefined;
   #sampledAt = Number.NEGATIVE_INFINITY;
+  #pausesUntil = Number.NEGATIVE_INFINITY;
   #residentBytes = 0;
   /** The most that was seen. */
   peakBytes = 0;
@@ -33,7 +36,10 @@ export class MemoryMeter {
   }
 
   start(): void {
-    this.#timer ??= this.#clock.every(INTERVAL_MS, () => void this.#trySample(), { isBackground: true });
+    const sample = () => {
+      if (this.#clock.monotonicMs() >= this.#pausesUntil) void this.#trySample();
+    };
+    this.#timer ??= this.#clock.every(INTERVAL_MS, sample, { isBackground: true });
   }
 
   /** Takes a last sample, unless there was one just now. */
@@ -52,6 +58,8 @@ export class MemoryMeter {
   /** If no file can be opened, the next sample tells. */
   async #trySample(): Promise<void> {
     await this.#sample().catch(() => {});
+    const nowMs = this.#clock.monotonicMs();
+    this.#pausesUntil = nowMs + PAUSE_FACTOR * (nowMs - this.#sampledAt);
   }
 
   async #sample(): Promise<void> {

@@ -19,6 +19,7 @@ import {
   refusalHere,
 } from "../../../cli/sandbox/function/languages.ts";
 import { passOnLines } from "../../../cli/sandbox/function/lines.ts";
+import { MemoryMeter } from "../../../cli/sandbox/function/memory.ts";
 import { below } from "../../../cli/sandbox/function/process-tree.ts";
 import { readPlatformLine } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import { type Clock, systemClock } from "../../../grammar/units/clock.ts";
@@ -330,7 +331,29 @@ t.test("a request that waits for a version that is taken away is for the next on
   await t.rejects(last, { code: "ResourceNotFoundException" });
 });
 
-/** A runtime of its own: \`ask\` speaks to the Runtime API, and the code is what it does. */
+t.test("samples of the memory that take long are few", { skip: process.platform !== "linux" }, async (t) => {
+  let [nowMs, samples, tick] = [0, 0, () => {}];
+  const clock: Clock = {
+    ...systemClock,
+    // Each look at the clock is 40 ms later, and a sample is between two of them.
+    monotonicMs: () => {
+      nowMs += 40;
+      return nowMs;
+    },
+    every: (_ms, act) => {
+      tick = act;
+      return { stop() {} };
+    },
+  };
+  new MemoryMeter(process.pid, 0, () => void samples++, clock).start();
+  for (let i = 0; i < 100; i++) {
+    tick();
+    await setImmediate();
+  }
+  t.equal(samples, 12, "one in eight");
+});
+
+/** A runtime of its own: `ask` speaks to the Runtime API, and the code is what it does. */
 const runtimeOf = (code: string) => `
   const http = require("node:http");
   const base = "http://" + process.env.AWS_LAMBDA_RUNTIME_API + "/";
