@@ -27,7 +27,7 @@ const LAYER = ["lambda-events", "lambda-lifecycle", "lambda-properties", "lambda
 /** A sample of those that wait for processes, sockets and timers, on a machine that is stopped most of the time. */
 const PAUSED = [
   ...["units", "template", "service-members", "service-bounds", "service-stop", "events-readers"],
-  ...["logs-pipes", "http", "lambda-lifecycle"],
+  ...["logs-pipes", "http", "lambda-lifecycle", "lambda-delivery"],
 ];
 
 /** The suites of the service that have their records on PostgreSQL, too (test/support/records.ts). */

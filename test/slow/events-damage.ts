@@ -1,6 +1,6 @@
 // A store of which one thing is damaged: its folders, names and leftovers while nobody uses it, any file while it is open,
 // and at random: DAMAGE_ROUNDS times (5), drawn by DAMAGE_SEED, of the faults that DAMAGE_FAULTS picks, DAMAGE_AT_ONCE
-// of them in each round (1); `npm run damage:events` has 200 rounds. DAMAGE_ONLY picks rows. events-damage-journal.ts and
+// of them in each round (1); `npm run damage:events` has 200 rounds of two. DAMAGE_ONLY picks rows. events-damage-journal.ts and
 // events-damage-segments.ts have each kind of file.
 import t from "tap";
 import type { Case } from "../support/events/damage.ts";
