@@ -6,6 +6,7 @@ import type { ConfigFile } from "../config-file.ts";
 import type { Context } from "../context.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import { type AppVariables, SERVICE_SECRETS } from "../platform/variables.ts";
+import { SandboxFolder } from "../sandbox/folder.ts";
 import { type AccountClient, accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
 import { tokenForFile } from "../team/token-for-service.ts";
@@ -55,7 +56,13 @@ export async function planService(context: Context, request: PlanRequest): Promi
   const none = { service: undefined, project, changes: [], problem: undefined, apply: async () => {} };
   const place = await placeOf(context, request, code);
   if (place === undefined) return undefined;
-  if ("remark" in place) return isEmpty || removesAll ? undefined : { ...none, remarks: [place.remark] };
+  // Queries alone are used without a service, too.
+  const mayBeThere = code.alerts.size + code.notifications.size > 0 || hasSent(context, config.name);
+  const away = { ...none, remarks: [], problem: AWAY };
+  if ("remark" in place) {
+    if (removesAll && sandbox !== undefined && !isEmpty && mayBeThere) return away;
+    return isEmpty || removesAll ? undefined : { ...none, remarks: [place.remark] };
+  }
   const { service } = place;
   try {
     const client = accountClient({ ...place.open(), signal, clock: context.io.clock });
@@ -67,7 +74,9 @@ export async function planService(context: Context, request: PlanRequest): Promi
     // Whoever has nothing there need not sign in.
     if (isEmpty) return undefined;
     // The file is that of an `npm start` which was killed.
-    if (sandbox !== undefined && !(error.cause instanceof RpcFailure)) return { ...none, remarks: [NONE_HERE] };
+    if (sandbox !== undefined && !(error.cause instanceof RpcFailure)) {
+      return removesAll ? { ...away, service } : { ...none, remarks: [NONE_HERE] };
+    }
     return { ...none, service, remarks: [], problem: saidOf(error) };
   }
 }
@@ -82,6 +91,15 @@ export const saidOf = ({ message, hint }: TeamError) => ({
 });
 
 const NONE_HERE = "no log service runs here that logs of tool.json could be applied to: npm start starts one";
+
+/** Why a removal leaves what an earlier apply made in the log service of `npm start`. */
+const AWAY = {
+  message: "it does not run, and could not be asked for the app's alerts, searches and notifications, which stay there",
+  hint: "run tool stack delete --sandbox again while npm start runs",
+};
+
+/** Whether a stage of the app has had a log service here. */
+const hasSent = (context: Context, app: string) => SandboxFolder.of(context.io.env).tokensOf(app).length > 0;
 
 interface Place {
   readonly service: string;

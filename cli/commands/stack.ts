@@ -20,7 +20,7 @@ import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus, retentionLines, rotationText } from "../output/stack-text.ts";
 import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
-import type { Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
+import type { RemoveResult, Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
 import { resolveProject } from "../project/resolve-config.ts";
 import { explainStage } from "../project/stage-word.ts";
 import type { Options } from "../table.ts";
@@ -142,6 +142,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
         );
       }
       const resources = await stack.inventory(options, watch);
+      for (const one of leftInService(logs, logs?.problem)) await context.say(leftLine(one));
       if (resources.length + ofService.length === 0) {
         await context.print(`there is nothing of ${name} in ${place}`);
         return EXIT.ok;
@@ -172,12 +173,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
       ...ofStack.removed,
       ...done.map((change) => ({ kind: `log service ${change.kind}`, name: change.name })),
     ];
-    const stays = problem && {
-      kind: "log service",
-      name: logs!.service!,
-      reason: `${problem.message}: ${problem.hint}`,
-    };
-    const left = [...ofStack.left, ...(stays === undefined ? [] : [stays])];
+    const left = [...ofStack.left, ...leftInService(logs, problem)];
     if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${place}`);
     else {
@@ -188,7 +184,7 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
         await context.print(
           `removed: ${removed.map((one) => `${one.kind} ${visible(one.name)}`).join(", ") || "nothing"}`,
         );
-      for (const one of left) await context.print(`left: ${one.kind} ${one.name}: ${one.reason}`);
+      for (const one of left) await context.print(leftLine(one));
     }
     if (untouched.length > 0) {
       const where = untouched.join(" and ");
@@ -198,6 +194,18 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
     }
     return EXIT.ok;
   });
+}
+
+type Left = RemoveResult["left"][number];
+
+const leftLine = ({ kind, name, reason }: Left) => `left: ${kind} ${name}: ${reason}`;
+
+/** Things of a removed app that stay in its log service. */
+function leftInService(plan: ServicePlan | undefined, problem: ServicePlan["problem"]): Left[] {
+  if (plan === undefined || problem === undefined) return [];
+  // The sandbox has one at most, whose address is known while it runs.
+  const name = plan.service ?? "of npm start";
+  return [{ kind: "log service", name, reason: `${problem.message}: ${problem.hint}` }];
 }
 
 /** `tool stack rotate-logs-token`: makes a new token for a stage's entries; the old one ends when no version needs it. */

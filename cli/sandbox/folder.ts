@@ -139,6 +139,17 @@ export class SandboxFolder {
     return typeof project === "string" && typeof token === "string" ? { project, token } : undefined;
   }
 
+  /** All of them that an app has, by the stages' names. */
+  tokensOf(app: string): (StageToken & { readonly stage: string })[] {
+    const stages = Object.keys(readJson(this.#stageTokens) ?? {})
+      .filter((key) => key.startsWith(`${app}/`))
+      .map((key) => key.slice(app.length + 1));
+    return stages.flatMap((stage) => {
+      const token = this.stageToken(app, stage);
+      return token === undefined ? [] : [{ stage, ...token }];
+    });
+  }
+
   /** Whether a stage of the app has a token for a project of the log service here. */
   sendsTo(app: string, project: string): boolean {
     return Object.entries(readJson(this.#stageTokens) ?? {}).some(

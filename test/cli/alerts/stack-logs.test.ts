@@ -570,6 +570,31 @@ t.test("a token of CI applies if it was made for that", slow(), async (t) => {
   );
 });
 
+t.test("a removal from the sandbox lists what it leaves in a log service that is away", slow(), async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const { queries } = LOGS;
+  const notifications = { ops: { type: "email", email_addresses: ["ops@example.com"] } };
+  const directory = t.testdir({
+    "tool.json": JSON.stringify({ name: "my-app", logs: { queries, notifications } }),
+    "index.html": "<p>hello</p>",
+  });
+  const folder = new SandboxFolder(sandbox.folder);
+  const here = { url: service.running.url, token: service.owner, pageUrl: service.running.url };
+  folder.writeLogService(here);
+  t.equal((await sandbox.tool(directory, "stack", "apply")).code, 0);
+  await service.stop();
+  const said =
+    /it does not run, and could not be asked for the app's alerts, searches and notifications, which stay there: run tool stack delete --sandbox again/;
+  const killed = await sandbox.tool(directory, "stack", "delete", "--yes", "--format", "json");
+  t.equal(killed.code, 0, killed.stderr);
+  const document = JSON.parse(killed.stdout);
+  validate("stack-delete", document);
+  t.match(document.left.at(-1), { kind: "log service", name: here.url, reason: said });
+  folder.removeLogService(here.url);
+  const ended = await sandbox.tool(directory, "stack", "delete", "--yes");
+  t.match(ended.stdout, new RegExp(`left: log service of npm start: ${said.source}`));
+});
+
 t.test("a mail that the service cannot send is said by the plan", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const service = await startTestService(t, {
