@@ -133,7 +133,10 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
   return withStack(context, options, async (opened) => {
     const { stack, name, place, progress, watch, endTokens } = opened;
     const logs = await opened.planLogs({ removesAll: true });
-    const ofService = logs?.changes ?? [];
+    const ofService = [
+      ...(logs?.changes ?? []).map((change) => changeNames([change])),
+      ...(await opened.stagesWithToken()).map((stage) => `token of ${stage}`),
+    ];
     if (!options.yes) {
       if (!isAsking(context)) {
         return context.misuse(
@@ -155,8 +158,8 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
       if (staying!.length > 0) await context.say(going!.length > 0 ? "and leaves:" : `This stays in ${place}:`);
       for (const owned of staying!) await context.say(`  ${owned.kind} ${owned.name}: ${owned.stays}`);
       if (ofService.length > 0) {
-        await context.say(`This removes from the log service ${logs!.service}:`);
-        for (const change of ofService) await context.say(`  ${changeNames([change])}`);
+        await context.say(`This removes from the log service ${logs?.service ?? "of npm start"}:`);
+        for (const one of ofService) await context.say(`  ${one}`);
       }
       // There is nothing to confirm.
       if (going!.length + ofService.length === 0) return EXIT.ok;
@@ -168,12 +171,13 @@ export function remove(context: Context, options: Options<"stack delete">): Prom
     const untouched = await endTokens();
     const ofStack = await stack.remove(options, watch);
     const { done, problem } = await opened.applyLogs(logs);
+    await opened.endTokensHere();
     progress.end();
     const removed = [
       ...ofStack.removed,
       ...done.map((change) => ({ kind: `log service ${change.kind}`, name: change.name })),
     ];
-    const left = [...ofStack.left, ...leftInService(logs, problem)];
+    const left = [...ofStack.left, ...leftInService(logs, problem), ...leftTokens(await opened.stagesWithToken())];
     if (context.format === "json") await context.print(toJson({ removed, left }));
     else if (removed.length === 0 && left.length === 0) await context.print(`there is nothing of ${name} in ${place}`);
     else {
@@ -207,6 +211,15 @@ function leftInService(plan: ServicePlan | undefined, problem: ServicePlan["prob
   const name = plan.service ?? "of npm start";
   return [{ kind: "log service", name, reason: `${problem.message}: ${problem.hint}` }];
 }
+
+/** The tokens of stages in the sandbox that could not be ended. */
+const leftTokens = (stages: readonly string[]): Left[] =>
+  stages.map((stage) => ({
+    kind: "log service token",
+    name: `of ${stage}`,
+    reason:
+      "the log service of npm start could not be asked to end it: run tool stack delete --sandbox again while npm start runs",
+  }));
 
 /** `tool stack rotate-logs-token`: makes a new token for a stage's entries; the old one ends when no version needs it. */
 export async function rotateLogsToken(context: Context, options: Options<"stack rotate-logs-token">): Promise<number> {
@@ -280,6 +293,10 @@ interface Opened {
   readonly watch: StackWatch;
   /** Ends the tokens of the app at its log service. Returns the origins of those that are left. */
   endTokens(): Promise<readonly string[]>;
+  /** The stages in the sandbox that have a token for the log service of `npm start`. */
+  stagesWithToken(): Promise<readonly string[]>;
+  /** Ends these tokens, as far as the service is there. */
+  endTokensHere(): Promise<void>;
   /** tool.json as it is written. */
   readonly config: Config;
   openTokens(): Promise<LogTokens>;
@@ -326,6 +343,14 @@ async function withStack(
       const { endAll } = await import("../service/log-delivery.ts");
       return endAll(context, { tokens: await openTokens(), watched: { signal, report: () => {} } });
     };
+    const stagesWithToken = async () => {
+      if (sandbox === undefined) return [];
+      return (await import("../service/sandbox-delivery.ts")).stagesWithToken(env, config.name);
+    };
+    const endTokensHere = async () => {
+      if (sandbox === undefined) return;
+      await (await import("../service/sandbox-delivery.ts")).endTokensHere(context, config.name, signal);
+    };
     let endReplaced = async () => {};
     const streamKey = async () => {
       if (sandbox !== undefined) return KEY_IN_SANDBOX;
@@ -346,7 +371,7 @@ async function withStack(
     const place = sandbox === undefined ? resolved.regions[0]! : "the sandbox";
     return run({
       ...{ stack, name: resolved.name, place, sandbox, progress, config, openTokens, endTokens, streamKey },
-      ...{ planLogs, applyLogs },
+      ...{ planLogs, applyLogs, stagesWithToken, endTokensHere },
       endReplaced: () => endReplaced(),
       watch: { signal, report },
     });

@@ -161,6 +161,13 @@ export class SandboxFolder {
     writeWhole(this.#stageTokens, { ...readJson(this.#stageTokens), [`${app}/${stage}`]: token });
   }
 
+  /** Forgets a token that was ended, unless another has taken its place. */
+  removeStageToken(app: string, stage: string, token: string): void {
+    if (this.stageToken(app, stage)?.token !== token) return;
+    const { [`${app}/${stage}`]: _, ...others } = readJson(this.#stageTokens) ?? {};
+    writeWhole(this.#stageTokens, others);
+  }
+
   /** Where the functions of a stage send their entries; undefined while no log service runs. */
   logsOf(app: string, stage: string): { readonly url: string; readonly token: string } | undefined {
     const [here, own] = [this.logService(), this.stageToken(app, stage)];

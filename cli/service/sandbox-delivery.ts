@@ -6,7 +6,7 @@ import { ALL_OF_APP, usesFirehose } from "../platform/log-tokens.ts";
 import { type LogServiceHere, SandboxFolder } from "../sandbox/folder.ts";
 import { accountClient } from "../team/account-client.ts";
 import { TeamError } from "../team/error.ts";
-import { joinStage } from "../team/stage-token.ts";
+import { endToken, joinStage } from "../team/stage-token.ts";
 import type { ServiceAddress } from "./service-address.ts";
 
 /**
@@ -31,6 +31,32 @@ export async function joinLogService(
     // The file is that of an `npm start` which was killed.
     if (error instanceof TeamError) return undefined;
     throw error;
+  }
+}
+
+/** The stages of an app that have a token for the log service of `npm start`, as people name them. */
+export const stagesWithToken = (env: Context["io"]["env"], app: string): string[] =>
+  SandboxFolder.of(env)
+    .tokensOf(app)
+    .map(({ stage }) => (stage === ALL_OF_APP ? "Firehose" : stage));
+
+/**
+ * Ends the tokens of an app that was removed from the sandbox. Before that, a request would have made another one. Those that
+ * are left, `stagesWithToken` still has.
+ */
+export async function endTokensHere(context: Context, app: string, signal: AbortSignal): Promise<void> {
+  const { env, clock } = context.io;
+  const [folder, here] = [SandboxFolder.of(env), logServiceHere(env)];
+  if (here === undefined) return;
+  const owner = accountClient({ url: here.url, token: here.token, signIn: "npm start", signal, clock });
+  try {
+    for (const { stage, token } of folder.tokensOf(app)) {
+      await endToken(owner, token);
+      folder.removeStageToken(app, stage, token);
+    }
+  } catch (error) {
+    // The file is that of an `npm start` which was killed.
+    if (!(error instanceof TeamError) || signal.aborted) throw error;
   }
 }
 

@@ -595,6 +595,32 @@ t.test("a removal from the sandbox lists what it leaves in a log service that is
   t.match(ended.stdout, new RegExp(`left: log service of npm start: ${said.source}`));
 });
 
+t.test("a removal from the sandbox ends the tokens of its stages, or lists them", slow(), async (t) => {
+  const [sandbox, service] = [testSandbox(t), await startTestService(t)];
+  const directory = t.testdir({ "tool.json": JSON.stringify({ name: "my-app" }), "index.html": "<p>hello</p>" });
+  const folder = new SandboxFolder(sandbox.folder);
+  const here = { url: service.running.url, token: service.owner, pageUrl: service.running.url };
+  const tokens = async () =>
+    (await service.call("get_tokens")).json.tokens
+      .map(({ description }: { description: string }) => description)
+      .filter((description: string) => description.startsWith("my-app, "));
+  folder.writeLogService(here);
+  t.equal((await sandbox.tool(directory, "deploy")).code, 0);
+  t.same(await tokens(), ["my-app, staging"]);
+  folder.removeLogService(here.url);
+  const away = await sandbox.tool(directory, "stack", "delete", "--yes", "--logs");
+  t.equal(away.code, 0, away.stderr);
+  t.match(
+    away.stdout,
+    /left: log service token of staging: .* run tool stack delete --sandbox again while npm start runs/,
+  );
+  folder.writeLogService(here);
+  const again = await sandbox.tool(directory, "stack", "delete", "--yes", "--logs");
+  t.same([again.code, again.stdout], [0, "there is nothing of my-app in the sandbox\n"], again.stderr);
+  t.same(await tokens(), []);
+  t.same(folder.tokensOf("my-app"), []);
+});
+
 t.test("a mail that the service cannot send is said by the plan", slow(), async (t) => {
   const sandbox = testSandbox(t);
   const service = await startTestService(t, {
