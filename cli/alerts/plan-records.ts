@@ -46,6 +46,15 @@ export interface RecordsPlan {
   readonly clashes: readonly string[];
   /** Things that people made by names of the file: they stay as they are. */
   readonly remarks: readonly string[];
+  /** What would be removed, and stays as something that is not of the app needs it. The remarks have them, too. */
+  readonly held: readonly HeldRecord[];
+}
+
+export interface HeldRecord {
+  readonly kind: RecordKind;
+  readonly name: string;
+  /** Why, and what to do. */
+  readonly reason: string;
 }
 
 type Properties = ReadonlyMap<string, { readonly value: unknown; readonly isSecret?: boolean }>;
@@ -96,17 +105,22 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
   const all = plans.flatMap(({ changes }) => changes);
   const users = usersOfOthers(wanted.app, there);
   const isHeld = ({ action, id }: ServiceChange) => action === "remove" && users.has(id);
-  const held = all.filter(isHeld);
+  const held = all.filter(isHeld).map(({ kind, name, id }) => {
+    return {
+      kind,
+      name,
+      reason: `${users.get(id)}, which is not of this tool.json, names it: change or remove that first`,
+    };
+  });
   return {
     changes: [...all.filter(({ action }) => action !== "remove"), ...removals(all.filter((one) => !isHeld(one)))],
     clashes: plans.flatMap(({ clashes }) => clashes),
     remarks: [
       ...plans.flatMap(({ remarks }) => remarks),
-      ...held.map(({ name, id }) => {
-        return `notification ${name} stays: ${users.get(id)}, which is not of this tool.json, names it: change or remove that first`;
-      }),
+      ...held.map(({ kind, name, reason }) => `${kind} ${name} stays: ${reason}`),
       ...emptyQueries(wanted),
     ],
+    held,
   };
 }
 
@@ -125,7 +139,12 @@ const emptyQueries = ({ queries }: WantedRecords) =>
 /** Alerts before the notifications that they name. */
 const removals = (changes: readonly ServiceChange[]) => changes.filter(({ action }) => action === "remove").reverse();
 
-function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there: readonly Existing[]): RecordsPlan {
+function planKind(
+  app: string,
+  kind: RecordKind,
+  wanted: readonly Named[],
+  there: readonly Existing[],
+): Omit<RecordsPlan, "held"> {
   const changes: ServiceChange[] = [];
   const clashes: string[] = [];
   const remarks: string[] = [];

@@ -53,7 +53,7 @@ export async function planService(context: Context, request: PlanRequest): Promi
   const code = logsAsCode(context, file);
   const isEmpty = code.queries.size + code.alerts.size + code.notifications.size === 0;
   const project = (sandbox === undefined ? config.logs?.project : undefined) ?? projectIdOf(config.name)!;
-  const none = { service: undefined, project, changes: [], problem: undefined, apply: async () => {} };
+  const none = { service: undefined, project, changes: [], held: [], problem: undefined, apply: async () => {} };
   const place = await placeOf(context, request, code);
   if (place === undefined) return undefined;
   // Queries alone are used without a service, too.
@@ -157,7 +157,7 @@ async function planOf(
     const secret = secrets.get(secretNameOfWanted(wanted, name) ?? "");
     if (managed_by === wanted.app && secret !== undefined && (await isHashOf(secret_hash, secret))) same.add(name);
   }
-  const { changes, clashes, remarks } = planRecords(wanted, there, ({ name }) => same.has(name));
+  const { changes, clashes, remarks, held } = planRecords(wanted, there, ({ name }) => same.has(name));
   const first = clashes.length > 0 ? clashProblem(clashes) : missing.length > 0 ? missingProblem(missing) : undefined;
   // Nothing is sent there while something else must be mended first.
   const problem = first ?? (await refusedProblem(changes, { client, wanted, secrets }, request));
@@ -165,6 +165,7 @@ async function planOf(
   return {
     project,
     changes,
+    held,
     remarks: [...(isNewProject && changes.length > 0 ? [madeFirst(project)] : []), ...remarks],
     problem,
     apply: (progress) => applyRecords(changes, { client, wanted, there, isNewProject, secrets, ...progress }),

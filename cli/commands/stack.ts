@@ -206,10 +206,15 @@ const leftLine = ({ kind, name, reason }: Left) => `left: ${kind} ${name}: ${rea
 
 /** Things of a removed app that stay in its log service. */
 function leftInService(plan: ServicePlan | undefined, problem: ServicePlan["problem"]): Left[] {
-  if (plan === undefined || problem === undefined) return [];
+  if (plan === undefined) return [];
+  const held = plan.held.map(({ kind, name, reason }) => ({
+    kind: `log service ${kind}`,
+    ...{ name: visible(name), reason: visible(reason) },
+  }));
+  if (problem === undefined) return held;
   // The sandbox has one at most, whose address is known while it runs.
   const name = plan.service ?? "of npm start";
-  return [{ kind: "log service", name, reason: `${problem.message}: ${problem.hint}` }];
+  return [...held, { kind: "log service", name, reason: `${problem.message}: ${problem.hint}` }];
 }
 
 /** The tokens of stages in the sandbox that could not be ended. */
