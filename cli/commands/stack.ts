@@ -17,7 +17,7 @@ import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openV
 import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
-import { renderPlan, renderStatus, retentionLines, rotationText } from "../output/stack-text.ts";
+import { renderPlan, renderStatus, retentionLines, rotationText, unchangedText } from "../output/stack-text.ts";
 import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { RemoveResult, Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -43,7 +43,8 @@ export function plan(context: Context, options: Options<"stack plan">): Promise<
     const [stackPlan, logs] = [await stack.plan(watch), await planLogs()];
     if (context.format === "json") await context.print(toJson({ ...stackPlan, logs: servicePlanDocument(logs) }));
     else {
-      await context.print(renderPlan(stackPlan, context.io.stdout, sandbox));
+      const isAll = (logs?.changes.length ?? 0) === 0;
+      await context.print(renderPlan(stackPlan, context.io.stdout, sandbox, isAll));
       const text = logs === undefined ? "" : renderServicePlan(logs, context.io.stdout);
       if (text !== "") await context.print(`\n${text}`);
       const isReady = logs?.problem === undefined && (logs?.changes.length ?? 0) > 0;
@@ -86,7 +87,11 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
     const isCancelled = result.outcome === "cancelled";
     const untouched = { plan: logs, done: [], problem: undefined, isUnchanged: true, isProjectMade: false };
     const applied = isCancelled ? untouched : await opened.applyLogs(logs);
-    if (context.format === "json") await context.print(toJson({ ...result, logs: appliedDocument(applied) }));
+    const isAll = applied.done.length === 0;
+    if (context.format === "json") {
+      const outcome = result.outcome === "unchanged" && !isAll ? "updated" : result.outcome;
+      await context.print(toJson({ ...result, outcome, logs: appliedDocument(applied) }));
+    }
     if (isRefused) {
       return context.misuse(`this ${loss}, and there is no terminal to confirm it`, "write --yes to agree");
     }
@@ -96,7 +101,7 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
     }
     if (context.format !== "json") {
       if (result.outcome === "unchanged" && result.plan.certificates.length === 0) {
-        await context.print("nothing to do: the stack matches tool.json");
+        await context.print(unchangedText(isAll));
       } else {
         // The stack, and so its status, has nothing of it.
         for (const line of retentionLines(result.plan.changes)) await context.print(line);

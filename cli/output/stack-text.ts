@@ -90,13 +90,17 @@ function domainsHere({ resources }: StackStatus, options: TextOptions, { endpoin
   return block("Domains", options, lines);
 }
 
+/** Says that a stack has no changes; `isAll` unless those of the log service follow. */
+export const unchangedText = (isAll: boolean) =>
+  isAll ? "nothing to do: the stack matches tool.json" : "no changes to the stack";
+
 /** The changes that `apply` would make, for people. */
-export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here): string {
+export function renderPlan(plan: StackPlan, options: TextOptions, sandbox?: Here, isAll = true): string {
   const { bold, dim, green, yellow, red } = painters(options);
   const waiting = plan.certificates.flatMap((one) => certificateLines(one, options));
   const certificates = block("Domains that are left out until their certificate is issued", options, waiting);
   if (plan.changes.length === 0) {
-    return [certificates, "nothing to do: the stack matches tool.json"].filter((text) => text !== "").join("\n\n");
+    return [certificates, unchangedText(isAll)].filter((text) => text !== "").join("\n\n");
   }
   const title = plan.isNew
     ? `${bold(plan.name)} in ${placeOf(plan, sandbox)} has no stack yet; these would be created`
