@@ -13,7 +13,7 @@ import {
 import { asConfig } from "../../schema/as-config.ts";
 import type { LogAlert } from "../../schema/index.ts";
 import { readLogsAsCode } from "../alerts/configured-alerts.ts";
-import { allEntries, readEntries } from "../alerts/read-entries.ts";
+import { allEntries, type EntryCounts, readEntries } from "../alerts/read-entries.ts";
 import { alertInput } from "../alerts/records.ts";
 import { allRecords } from "../alerts/stored-records.ts";
 import { type Context, EXIT } from "../context.ts";
@@ -119,10 +119,14 @@ async function replay(
   const source = await sourceOf(context, { ...options, sinceMs, untilMs });
   if (source.note !== undefined) await context.say(source.note);
   const replays = alerts.map(([name, alert]) => ({ name, alert, of: replayOf(context, name, alert) }));
-  await readEntries(context, source, { untilMs, signal }, (entry) => {
+  const counts = await readEntries(context, source, { untilMs, signal }, (entry) => {
     for (const { of } of replays) of.add(entry);
   });
   if (signal.aborted) return EXIT.interrupted;
+  if (options.file.length > 0) {
+    const remark = await untimedRemark(context, options.file, counts, sinceMs !== undefined || untilMs !== undefined);
+    if (remark !== undefined) await context.say(remark);
+  }
   // A log has entries up to now, of which the last are still on their way; a file up to its last one.
   const nowMs = context.io.nowMs();
   const isFile = options.file.length > 0;
@@ -139,6 +143,28 @@ async function replay(
     await context.print(JSON.stringify({ alerts: documents }, null, 2));
   } else for (const { name, alert, preview } of previews) await context.print(previewText(name, alert, preview));
   return EXIT.ok;
+}
+
+/**
+ * Says that entries of files are in no interval, as they have no time. Ends the command if that is so of all of them: an alert
+ * that stays silent would look tested. Within a period there may be others that are not in it.
+ */
+async function untimedRemark(
+  context: Context,
+  files: readonly string[],
+  { timed, untimed }: EntryCounts,
+  isPeriod: boolean,
+): Promise<string | undefined> {
+  const names = files.map((file) => JSON.stringify(file)).join(", ");
+  if (timed === 0 && !isPeriod) {
+    const hint = 'each has to have one: {"timestamp": "2026-01-15T12:00:00Z", "level": "error", "message": "failed"}';
+    return context.misuse(
+      untimed === 0 ? `there are no entries in ${names}` : `no entry in ${names} has a time`,
+      untimed === 0 ? "name a file with entries of a log" : hint,
+    );
+  }
+  if (untimed === 0) return undefined;
+  return `${names}: ${untimed === 1 ? "1 entry has" : `${untimed} entries have`} no time, and ${untimed === 1 ? "is" : "are"} left out`;
 }
 
 async function sourceOf(
@@ -225,13 +251,18 @@ interface TestOutcome {
 
 async function runTests(context: Context, alerts: Named, signal: AbortSignal): Promise<number> {
   const outcomes: TestOutcome[] = [];
+  const remarks = new Set<string>();
   for (const [name, alert] of alerts) {
     for (const { file, triggers } of alert.tests ?? []) {
       const of = replayOf(context, name, alert);
       const path = resolve(context.directory, file);
       const source = await sourceOf(context, { ...NO_OPTIONS, file: [path], sinceMs: undefined, untilMs: undefined });
-      await readEntries(context, source, { untilMs: undefined, signal }, (entry) => of.add(entry));
+      const counts = await readEntries(context, source, { untilMs: undefined, signal }, (entry) => of.add(entry));
       if (signal.aborted) return EXIT.interrupted;
+      const remark = await untimedRemark(context, [file], counts, false);
+      // Several alerts may be tested on one file.
+      if (remark !== undefined && !remarks.has(remark)) await context.say(remark);
+      if (remark !== undefined) remarks.add(remark);
       const preview = await previewOf(context, { name, of }, "entries", signal);
       outcomes.push({ alert: name, file, expected: triggers, preview });
     }

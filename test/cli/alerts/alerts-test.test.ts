@@ -86,6 +86,34 @@ t.test("a replay over a file", async (t) => {
   t.same(JSON.parse(json.stdout), { alerts: [{ name: "calm", episodes: [], intervals: 5, missing_bytes: 0 }] });
 });
 
+t.test("entries without a time are counted, and a file that has no others is refused", async (t) => {
+  const untimed = '{"level":"error","message":"response","fields":{"status":500}}\n';
+  const cwd = t.testdir({
+    ...project({ errors: ERRORS }),
+    "untimed.ndjson": untimed,
+    "text.ndjson": "not json\n",
+    "empty.ndjson": "",
+    "mixed.ndjson": `${spike.join("\n")}\n${untimed}not json\n`,
+  });
+  const own = (file: string) =>
+    t.testdir({ ...project({ errors: { ...ERRORS, tests: [{ file, triggers: 0 }] } }), "bad.ndjson": untimed });
+  const rows: [file: string, error: string][] = [
+    ["untimed.ndjson", 'no entry in "untimed.ndjson" has a time'],
+    ["text.ndjson", 'no entry in "text.ndjson" has a time'],
+    ["empty.ndjson", 'there are no entries in "empty.ndjson"'],
+  ];
+  for (const [file, error] of rows) {
+    const { code, stdout, stderr } = await tool(["alerts", "test", "--file", file], { cwd });
+    t.same([code, stdout], [2, ""], file);
+    t.match(stderr, `error: ${error}\n`);
+  }
+  const mixed = await tool(["alerts", "test", "--file", "mixed.ndjson"], { cwd });
+  t.match(mixed, { code: 0, stdout: /^errors: triggered 2 times in 5 intervals/ });
+  t.equal(mixed.stderr, '"mixed.ndjson": 2 entries have no time, and are left out\n');
+  const tested = await tool(["alerts", "test"], { cwd: own("bad.ndjson") });
+  t.match(tested, { code: 2, stdout: "", stderr: /error: no entry in "bad\.ndjson" has a time\n/ });
+});
+
 t.test("a replay without a log is refused: an alert would look tested", async (t) => {
   const cwd = t.testdir(project({ errors: ERRORS }));
   const { code, stdout, stderr } = await tool(["alerts", "test", "--since", "1h"], { cwd });
