@@ -23,6 +23,13 @@ export interface NeededSecret {
   readonly name: string;
 }
 
+/** A record that has another name in a tool.json than in the service. */
+export interface RenamedRecord {
+  readonly kind: "search" | "alert" | "notification";
+  readonly before: string;
+  readonly after: string;
+}
+
 /**
  * Records of a log service as `logs` of a tool.json: with names in the place of ids, durations as texts, and without what is the
  * default. A name that two records have gets a number. Alerts on the disk of the service are left out: they have no query.
@@ -30,6 +37,7 @@ export interface NeededSecret {
 export function asConfig(records: LogRecords): {
   readonly logs: ExportedLogs;
   readonly secrets: readonly NeededSecret[];
+  readonly renamed: readonly RenamedRecord[];
 } {
   const secrets: NeededSecret[] = [];
   const names = named(records.notifications, ({ name }) => name);
@@ -50,22 +58,40 @@ export function asConfig(records: LogRecords): {
       notifications: Object.fromEntries(notifications),
     },
     secrets,
+    renamed: [
+      ...renamedOf("search", queryNames),
+      ...renamedOf("alert", alertNames),
+      ...renamedOf("notification", names),
+    ],
   };
 }
 
+const renamedOf = (kind: RenamedRecord["kind"], names: ReadonlyMap<{ readonly name: string }, string>) =>
+  [...names].flatMap(([{ name }, after]) => (name === after ? [] : [{ kind, before: name, after }]));
+
 /**
  * Each record with a name that no other of them has, and that tool.json may have. Those of a tool.json keep theirs, unless
- * two apps have the same: there it is what they are known by.
+ * two apps have the same: there it is what they are known by. A name that has to be changed becomes none that another has.
  */
-function named<T extends { readonly managed_by?: string }>(
+function named<T extends { readonly name: string; readonly managed_by?: string }>(
   records: readonly T[],
   nameOf: (record: T) => string,
 ): ReadonlyMap<T, string> {
-  const taken = new Set<string>();
   const isManaged = ({ managed_by = "" }: T) => managed_by !== "";
+  const wantedOf = (record: T) => (nameOf(record).trim() === "" ? "unnamed" : nameOf(record));
+  const all = [...records.filter(isManaged), ...records.filter((record) => !isManaged(record))];
+  // The first one of a name keeps it.
+  const keepers = new Map(
+    all
+      .filter((record) => wantedOf(record) === record.name)
+      .map((record) => [record.name, record] as const)
+      .reverse(),
+  );
+  const taken = new Set(keepers.keys());
   return new Map(
-    [...records.filter(isManaged), ...records.filter((record) => !isManaged(record))].map((record) => {
-      const wanted = nameOf(record).trim() === "" ? "unnamed" : nameOf(record);
+    all.map((record) => {
+      const wanted = wantedOf(record);
+      if (keepers.get(record.name) === record) return [record, wanted] as const;
       let name = wanted;
       for (let i = 2; taken.has(name); i++) {
         const more = `-${i}`;

@@ -54,8 +54,11 @@ export async function exportRecords(context: Context, options: Options<"alerts e
   const client = accountClient({ url, token, signIn: remedy, clock: context.io.clock });
   try {
     const records = await allRecords(client, project);
-    const { logs, secrets } = asConfig(records);
+    const { logs, secrets, renamed } = asConfig(records);
     await context.print(JSON.stringify({ logs }, null, 2));
+    for (const { kind, before, after } of renamed) {
+      await context.say(`${kind} ${visible(before)} is named ${visible(after)} here`);
+    }
     for (const { notification, name } of secrets) {
       await context.say(`${visible(notification)}: its secret is not told: tool env add ${name} - -s _service`);
     }

@@ -64,11 +64,28 @@ t.test("what is of a tool.json keeps its name beside another of that name", (t) 
   t.end();
 });
 
+t.test("a name that tool.json may have stays with its record, and others are said", (t) => {
+  const search = (id: string, name: string, managed_by: string) => ({ ...SEARCH, id, name, query: id, managed_by });
+  const searches = [
+    search("upper", "SLOW", "shop"),
+    search("managed", "slow", "shop"),
+    search("hand", "slow", ""),
+    search("second", "slow-2", ""),
+  ];
+  const { logs, renamed } = asConfig({ alerts: [], notifications: [], searches });
+  t.same(logs.queries, { slow: "managed", "slow-2": "second", "slow-3": "upper", "slow-4": "hand" });
+  t.same(renamed, [
+    { kind: "search", before: "SLOW", after: "slow-3" },
+    { kind: "search", before: "slow", after: "slow-4" },
+  ]);
+  t.end();
+});
+
 t.test("what a service answers, and what it refuses", async (t) => {
   const answers: Record<string, unknown> = {
     "/get_alerts": { alerts: [ALERT] },
     "/get_notifications": { notifications: [OPS, PAGER] },
-    "/get_searches": { searches: [] },
+    "/get_searches": { searches: [SEARCH] },
   };
   const server = createServer((request, response) => {
     const isKnown = request.headers.authorization === "Bearer good";
@@ -83,6 +100,7 @@ t.test("what a service answers, and what it refuses", async (t) => {
   const { code, stdout, stderr } = await run("good", "--service", service, "--project", "shop");
   t.equal(code, 0, stderr);
   t.same(Object.keys(JSON.parse(stdout).logs.alerts), ["errors"]);
+  t.match(stderr, "search Slow pages! is named slow-pages here\n");
   t.match(stderr, "On call: its secret is not told: tool env add ON_CALL_KEY - -s _service");
   t.match(await run("bad", "--service", service, "--project", "shop"), { code: 1, stdout: "" });
   t.match(await run("good"), { code: 2, stderr: /needs a log service\n {2}name it: --service/ });
