@@ -54,6 +54,7 @@ export async function add(context: Context, options: Options<"env add">): Promis
       input.kind === "file"
         ? await valuesOfFile(context, input.path, watched.signal)
         : await valuesOf(context, input, watched.signal);
+    if (stage === SERVICE_SECRETS) refuseEmptySecrets(context, values);
     names = Object.keys(values);
     for (const { message, hint } of names.flatMap((name) => variableWarning(name) ?? [])) {
       await context.say(`warning: ${message}\n  ${hint}`);
@@ -312,6 +313,16 @@ function refuseValues(context: Context, values: VariableValues): void {
     const wrong = valueProblem(name, value);
     if (wrong !== undefined) context.misuse(wrong.message, wrong.hint);
   }
+}
+
+/** A variable of the app may be empty; an empty secret would be none for the notification that names it. */
+function refuseEmptySecrets(context: Context, values: VariableValues): void {
+  const name = Object.keys(values).find((one) => values[one] === "");
+  if (name === undefined) return;
+  context.misuse(
+    `the value of ${name} is empty, and nothing was set`,
+    `a secret of the log service has a value; tool env rm ${name} -s ${SERVICE_SECRETS} removes it`,
+  );
 }
 
 interface Opened {

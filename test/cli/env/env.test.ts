@@ -425,6 +425,13 @@ t.test("values from stdin, files and the terminal; parts of large ones", async (
       stderr: "error: stdin is empty, and nothing was set\n  PEM= sets an empty value\n",
     });
   }
+  for (const empty of ["echo '' | tool env add PAGER_KEY -", "tool env add PAGER_KEY="]) {
+    t.match(await sh(`${empty} -s _service`), {
+      ...{ code: 2, stdout: "" },
+      stderr:
+        "error: the value of PAGER_KEY is empty, and nothing was set\n  a secret of the log service has a value; tool env rm PAGER_KEY -s _service removes it\n",
+    });
+  }
   t.match(await sh("echo line | tool env add LINE -"), { code: 0 });
   t.equal(await value("LINE"), "line", "the line end of a single line is left out");
   app.write({ "some.env": `# all\nexport ONE='1'\nTWO="2\\n"\nBIG='${"x".repeat(20_000)}'\n` });
