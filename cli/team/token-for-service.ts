@@ -55,7 +55,9 @@ export function tokenForService(
         ? []
         : [`if that is the same service, write ${alias}: a token goes only where it came from`]),
       source === "file" ? `sign in: ${signIn}` : signIn,
-      ofOther === undefined ? "or set TOOL_LOGS_TOKEN; tool service token add makes one" : `or ${ofOther}`,
+      ofOther === undefined
+        ? "or set TOOL_LOGS_TOKEN; tool service token add --data DIR --scope events:read makes one"
+        : `or ${ofOther}`,
     ].join("\n"),
     { signIn, ownToken: ofOther },
   );

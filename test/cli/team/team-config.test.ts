@@ -508,7 +508,7 @@ t.test("which token tool logs sends where", async (t) => {
       "nobody is signed in",
       {},
       undefined,
-      /^error: the log service needs a token\n {2}sign in: tool team login --email <address> --url http:\/\/127.*\n {2}or set TOOL_LOGS_TOKEN; tool service token add makes one\n$/,
+      /^error: the log service needs a token\n {2}sign in: tool team login --email <address> --url http:\/\/127.*\n {2}or set TOOL_LOGS_TOKEN; tool service token add --data DIR --scope events:read makes one\n$/,
     ],
     [
       "a damaged file",
