@@ -46,7 +46,7 @@ export interface RecordsPlan {
   readonly clashes: readonly string[];
   /** Things that people made by names of the file: they stay as they are. */
   readonly remarks: readonly string[];
-  /** What would be removed, and stays as something that is not of the app needs it. The remarks have them, too. */
+  /** Not removed, as something that is not of the app needs them. The remarks have them, too. */
   readonly held: readonly HeldRecord[];
 }
 

@@ -22,8 +22,8 @@ export interface EntryCounts {
 }
 
 /**
- * Calls back for each entry of a source up to `untilMs`, in the order of its inputs. Returns how many there were. An input that cannot be read to its end
- * ends the command: an alert that is replayed over a part of the log would say nothing of the rest.
+ * Calls back for each entry of a source up to `untilMs`, in the order of its inputs. Returns how many there were. An input that
+ * cannot be read to its end ends the command: an alert that is replayed over a part of the log would say nothing of the rest.
  */
 export async function readEntries(
   context: Context,
