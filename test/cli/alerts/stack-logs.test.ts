@@ -431,6 +431,10 @@ t.test("applied, changed, partly removed, by two people", slow(), async (t) => {
   configure({ ...LOGS, notifications: { hook: LOGS.notifications.hook }, alerts: { errors } });
   const differs = await run(bob, "deploy");
   t.match(differs.stderr, "the log service differs from tool.json (1 alert and 1 search): tool stack apply\n");
+  const untouched = await names("shop");
+  const back = await run(ann, "rollback");
+  t.equal(back.code, 0, back.stderr);
+  t.same(await names("shop"), untouched, "nor does a rollback apply anything");
   t.equal((await run({ XDG_CONFIG_HOME: "/nonexistent" }, "deploy")).code, 0);
   configure({});
   t.match((await plan(ann)).steps.length, 5, "what the file no longer has is removed");
