@@ -255,9 +255,10 @@ t.test("a replay in words", (t) => {
       "It would have triggered 3 times in the last 7 days, for 1 d 3 h in all. It would be triggered now.",
       preview(episode(10, 12), episode(20, 21), episode(144, null)),
     ],
+    ["It would have been triggered for all of the last 7 days: choose another threshold.", preview(episode(1, null))],
     [
-      "It would have been triggered all the time of the last 7 days: choose another threshold.",
-      preview(episode(1, null)),
+      "It would have been triggered for almost all of the last 7 days (twice): choose another threshold.",
+      preview(episode(1, 90), episode(91, null)),
     ],
     ["No interval of the last 7 days could be evaluated.", { ...preview(), intervals: 0 }],
   ];
