@@ -106,7 +106,7 @@ export async function signInOfLink({ records, nowMs }: Entrance, link: string): 
   return row;
 }
 
-const ENDED = new RpcError("not_found", "this link has ended or was used: ask for a new one");
+const ENDED = new RpcError("not_found", "this link has expired or was already used: ask for a new one");
 
 /**
  * Confirms a sign-in by the code that whoever asked sees: otherwise somebody who begins to sign in as another person would

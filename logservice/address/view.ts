@@ -114,7 +114,7 @@ function lastOf(text: string): number | undefined {
 }
 
 /** The shortest text that `lastOf` reads back: whole seconds at least. */
-export function lastText(lastMs: number): string {
+function lastText(lastMs: number): string {
   for (const unit of ["w", "d", "h", "m"]) if (lastMs % UNITS[unit]! === 0) return `${lastMs / UNITS[unit]!}${unit}`;
   return `${Math.max(1, Math.round(lastMs / 1000))}s`;
 }

@@ -186,7 +186,7 @@ async function rowOfLink(browser: Browser): Promise<SignInRow> {
   const id = idOfLink(records.seal, "sign-in", browser.parameter("link"));
   const row = id === undefined ? undefined : await signInOf(records.db, id, new Date(nowMs()).toISOString());
   if (row?.kind === "link") return row;
-  throw new RpcError("not_found", "this link has ended or was used: ask for a new one");
+  throw new RpcError("not_found", "this link has expired or was already used: ask for a new one");
 }
 
 export async function sendSignOut(browser: Browser, fields: URLSearchParams): Promise<void> {

@@ -6,6 +6,11 @@ import type { DeliveryRow, DeliveryStatus, Tables } from "./tables.ts";
 
 type Db = Kysely<Tables>;
 
+/** A delivery with the values of its group as they were measured. */
+export interface ListedDelivery extends Omit<Delivery, "group"> {
+  readonly group: AlertMessage["group"];
+}
+
 export interface DeliveryFilter {
   readonly alertId?: string | undefined;
   readonly notificationId?: string | undefined;
@@ -16,7 +21,7 @@ export interface DeliveryFilter {
 }
 
 /** A page of the deliveries of a project, newest first. */
-export async function findDeliveries(db: Db, project: ProjectKey, filter: DeliveryFilter): Promise<Delivery[]> {
+export async function findDeliveries(db: Db, project: ProjectKey, filter: DeliveryFilter): Promise<ListedDelivery[]> {
   const { alertId, notificationId, status, limit, after } = filter;
   let query = db
     .selectFrom("deliveries")
@@ -38,10 +43,10 @@ export async function findDeliveries(db: Db, project: ProjectKey, filter: Delive
   return rows.map(deliveryOf);
 }
 
-function deliveryOf(row: DeliveryRow): Delivery {
+function deliveryOf(row: DeliveryRow): ListedDelivery {
   const { id, alert_id, notification_id, episode_id, kind, status, attempts, failure } = row;
   const { created_at, due_at, finished_at, message } = row;
-  const { alert } = JSON.parse(message) as AlertMessage;
-  const head = { id, alert_id, alert_name: alert.name, notification_id, episode_id, kind };
+  const { alert, group } = JSON.parse(message) as AlertMessage;
+  const head = { id, alert_id, alert_name: alert.name, notification_id, episode_id, group, kind };
   return { ...head, status, attempts, failure, created_at, due_at, finished_at };
 }

@@ -1,3 +1,4 @@
+import { plainGroup } from "../alerts/group.ts";
 import { RpcError } from "../error.ts";
 import { retryDelivery } from "../records/deliveries.ts";
 import { findDeliveries } from "../records/delivery-list.ts";
@@ -15,7 +16,7 @@ export const deliveries: Handlers<"get_deliveries" | "retry_delivery"> = {
     const filter = { alertId: alert_id, notificationId: notification_id, status };
     const deliveries = await findDeliveries(db, project, { ...filter, limit: limit + 1, after: readCursor(cursor) });
     const { rows, ...more } = pageOf(deliveries, limit, ({ created_at: at, id }) => ({ at, id }));
-    return { deliveries: [...rows], ...more };
+    return { deliveries: rows.map((row) => ({ ...row, group: plainGroup(row.group) })), ...more };
   },
 
   async retry_delivery(service, { project_id, delivery_id }, call) {

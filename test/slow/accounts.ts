@@ -55,7 +55,7 @@ async function firstOwner(t: Test, { data, service, ann }: Story): Promise<void>
 
   const again = await ann.context.newPage();
   await again.goto(link);
-  t.match(await again.textContent("main"), "This link has ended or was used: ask for a new one.");
+  t.match(await again.textContent("main"), "This link has expired or was already used: ask for a new one.");
   t.same(await picture(again, "used-link"), []);
   await again.close();
 }

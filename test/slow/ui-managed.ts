@@ -14,6 +14,8 @@ const CUT = `(() => {
     .filter((tag) => tag.getBoundingClientRect().right > edge)
     .map((tag) => tag.textContent.slice(0, 30));
 })()`;
+/** The ground of the text that is typed, whose letters are drawn below it. */
+const COVER = "getComputedStyle(document.querySelector('textarea.query-text')).backgroundColor";
 /** The rules that the open window breaks. */
 const FINDINGS =
   "axe.run('dialog[open]', { resultTypes: ['violations'] }).then((r) => r.violations.map(({ id }) => id))";
@@ -65,6 +67,8 @@ t.test("what the tool.json of an app holds", async (t) => {
       `${section}: nothing changes it`,
     );
     t.match(await copied(), { logs });
+    if (section === "alerts")
+      t.equal(await window.evaluate(COVER), "rgba(0, 0, 0, 0)", "the typed text does not cover its coloured copy");
     await open(`${section}/${ids[`${section} by hand`]}`, "by hand");
     await window.sees("button", `Remove ${section.slice(0, -1)}`);
     t.notOk((await buttons()).includes("Copy as JSON"), `${section}: that of people is not of a file`);

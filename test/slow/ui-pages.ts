@@ -329,6 +329,22 @@ t.test("the next key is for what a key opened", { skip: requires("chromium") }, 
   t.same(world.faults(), [], "nothing went wrong unseen");
 });
 
+t.test("the bar shows all pages beside a long name", { skip: requires("chromium") }, async (t) => {
+  const { world, window } = await openShop(t);
+  await fillOdd(window);
+  await window.open(`${world.service.url}/t/${TEAM}/p/odd/alerts`);
+  await window.sees("link", "Settings");
+  const cut = `[...document.querySelectorAll("header.top nav a")]
+    .filter((link) => link.getBoundingClientRect().right > link.parentElement.getBoundingClientRect().right + 1)
+    .map((link) => link.textContent)`;
+  for (const width of [825, 900, 960, 1280]) {
+    await window.driver.size(width, 800);
+    t.same(await window.evaluate(cut), [], `${width} pixels`);
+    t.same(await tooWide(window, width), [], `nothing is wider than ${width} pixels`);
+  }
+  t.same(world.faults(), [], "nothing went wrong unseen");
+});
+
 t.test("the names of columns stay above them", { skip: requires("chromium") }, async (t) => {
   // Few of them: they are narrowed. Many of them: the list scrolls sideways.
   const names = ["path", "status", "duration", "a field that nobody has", "another field that nobody has"];

@@ -19,7 +19,7 @@ import { setMuted } from "./mute.ts";
 import { SeverityTag, StateTags } from "./tags.tsx";
 import { urgentFirst } from "./urgent-first.ts";
 import { useMeasured } from "./use-alert-query.ts";
-import { conditionWords, paceWords } from "./words.ts";
+import { conditionWords, paceWords, unbroken } from "./words.ts";
 
 /** How often the states are asked for again. */
 const AGAIN_MS = 15_000;
@@ -161,7 +161,7 @@ function Row({ alert, episodes, isUndelivered, notification, onMute, mayMute }: 
         )}
         {seldom !== undefined && <span class="reason">{seldom}</span>}
       </td>
-      <td>{conditionWords({ operator, threshold, interval, for: alert.for }, measured)}</td>
+      <td>{unbroken(conditionWords({ operator, threshold, interval, for: alert.for }, measured))}</td>
       <td>
         {notification && (
           <>

@@ -25,7 +25,7 @@ export function previewWords({ episodes, intervals }: Preview, times: Times): st
   const share = triggeredMs / (times.stopMs - times.startMs);
   const number = timesText(episodes.length);
   if (share >= NEARLY_ALL)
-    return `It would have been triggered all the time of the last 7 days${episodes.length > 1 ? ` (${number})` : ""}: choose another threshold.`;
+    return `It would have been triggered for ${episodes.length > 1 ? `almost all of the last 7 days (${number})` : "all of the last 7 days"}: choose another threshold.`;
   const lasts = episodes.some(({ resolved_at }) => resolved_at === null) ? " It would be triggered now." : "";
   return `It would have triggered ${number} in the last 7 days, for ${longDuration(triggeredMs)} in all.${lasts}`;
 }

@@ -6,7 +6,7 @@ import { pathOf } from "../../address/page.ts";
 import { searchOf } from "../../address/view.ts";
 import { teamId } from "../data/session.ts";
 import { ticksOf } from "../explorer/histogram-ticks.ts";
-import { count, longDuration, minuteText, missingText } from "../kit/format.ts";
+import { count, longDuration, minuteText, missingText, perText } from "../kit/format.ts";
 import { Failure, Waiting } from "../kit/state.tsx";
 import { AlertGroup } from "./group.tsx";
 import { windowOf } from "./history.ts";
@@ -192,8 +192,7 @@ function Strip({ of: { alert, preview, strip } }: { readonly of: Replayed }) {
       </div>
       <p class="hint strip-key">
         <span>
-          <span class="swatch bar-info" /> matching events, at most {count(strip.most)}{" "}
-          {strip.stepMs === 3_600_000 ? "an hour" : `per ${longDuration(strip.stepMs)}`}
+          <span class="swatch bar-info" /> matching events, at most {count(strip.most)} {perText(strip.stepMs)}
         </span>
         {isCount && (
           <span>

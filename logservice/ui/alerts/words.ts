@@ -17,6 +17,9 @@ export function conditionWords(
   return `${condition(of, measured)}${times > 1 ? `, ${times} times in a row` : ""}`;
 }
 
+/** The same words with each number and its unit on one line: `5 min`. */
+export const unbroken = (words: string) => words.replace(/(\d) (?=(?:ms|s|min|h|days?|events?)\b)/g, "$1\u00a0");
+
 /** A value that was measured: `12 events`, `362 ms`. */
 export function valueWords(value: number, { what, unit }: Measured): string {
   if (unit !== "") return `${number(value)} ${unit}`;

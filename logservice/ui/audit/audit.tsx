@@ -54,7 +54,7 @@ function Entries() {
         <h1>Audit</h1>
       </header>
       <p class="lead">
-        Changes, sign-ins and statements of SQL, newest first, and requests that were refused. Changes are kept forever,
+        Changes, sign-ins and SQL statements, newest first, and requests that were refused. Changes are kept forever,
         SQL and refusals for 90 days.
       </p>
       <div class="row filters">

@@ -1,7 +1,7 @@
 import type { ReadonlySignal } from "@preact/signals";
 import { useEffect, useLayoutEffect, useMemo, useRef, useState } from "preact/hooks";
 import type { ViewRange } from "../../address/view.ts";
-import { count, longDuration, timeText } from "../kit/format.ts";
+import { count, perText, timeText } from "../kit/format.ts";
 import type { RowRange } from "../rows/rows.ts";
 import { BarShape, HEIGHT, Mark, Tip } from "./histogram-bars.tsx";
 import { type Bar, barsOf, type Histogram as Counts } from "./histogram-data.ts";
@@ -102,7 +102,7 @@ export function Histogram({ of: counts, times, mark, onZoom, onSeek }: Histogram
     <div class="histogram">
       {most.total > 0 && (
         <span class="scale" aria-hidden="true">
-          max {count(most.total)} per {longDuration(counts.stepMs)}
+          max {count(most.total)} {perText(counts.stepMs)}
         </span>
       )}
       <div

@@ -71,12 +71,13 @@ export function NoEvents({ projectId, query, range, onRange, onQuery, onClear, o
     <div class="empty" role="status">
       <h2>No events {query.trim() === "" ? "" : "match "}in this range</h2>
       <p>
-        {rangeText(range)}
         {more
-          ? `. There are ${count(more.eventCount)} in ${more.text}.`
+          ? `${rangeText(range)}. There are ${count(more.eventCount)} in ${more.text}.`
           : !isCounted
-            ? ""
-            : ", and none in the last year."}
+            ? rangeText(range)
+            : "lastMs" in range
+              ? `None in the ${rangeText(range).replace("Last", "last")} or the last year.`
+              : `${rangeText(range)}. None in the last year either.`}
       </p>
       {near && <Reasons near={near} />}
       <div class="row center">

@@ -1,5 +1,5 @@
-import { lastText, timesOf, type ViewRange } from "../../address/view.ts";
-import { longDuration, timeParts } from "../kit/format.ts";
+import { timesOf, type ViewRange } from "../../address/view.ts";
+import { lengthText, timeParts } from "../kit/format.ts";
 
 /** Ranges that end now and have a button of their own. */
 export const RANGE_PRESETS: readonly { readonly text: string; readonly lastMs: number }[] = [
@@ -35,11 +35,11 @@ export function endingNow(range: ViewRange): ViewRange {
   return "lastMs" in range ? range : { lastMs: wholeSeconds(range.stopMs - range.startMs) };
 }
 
-/** The name of a range on its button: `Last 24 hours` as the presets are called, `Last 2 h`, or its times. */
+/** The name of a range on its button: `Last 24 hours` as the presets are called, `Last 2 days`, or its times. */
 export function rangeText(range: ViewRange): string {
   if ("lastMs" in range) {
     const preset = RANGE_PRESETS.find(({ lastMs }) => lastMs === range.lastMs)?.text;
-    return `Last ${preset?.replace(/^1 /, "") ?? (longDuration(range.lastMs) || lastText(range.lastMs))}`;
+    return `Last ${preset?.replace(/^1 /, "") ?? lengthText(range.lastMs)}`;
   }
   const from = timeParts(range.startMs);
   const to = timeParts(range.stopMs);

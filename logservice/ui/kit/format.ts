@@ -1,7 +1,17 @@
 import { zone } from "../data/preferences.ts";
 import { longDuration } from "./numbers.ts";
 
-export { bytes, count, duration, eventCountText, longDuration, missingText, number } from "./numbers.ts";
+export {
+  bytes,
+  count,
+  duration,
+  eventCountText,
+  lengthText,
+  longDuration,
+  missingText,
+  number,
+  perText,
+} from "./numbers.ts";
 
 /** The parts of a time in the zone that is preferred. `timeMs` counts from 1970. */
 export function timeParts(timeMs: number) {

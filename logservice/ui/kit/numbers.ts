@@ -54,6 +54,19 @@ export function duration(ms: number): string {
   return longDuration(ms);
 }
 
+/** 60_000 ms as `per minute`, 300_000 ms as `per 5 min`. */
+export function perText(ms: number): string {
+  const text = ms < 1_000 ? duration(ms) : longDuration(ms);
+  return `per ${UNIT_NAMES.get(text) ?? text}`;
+}
+
+const UNIT_NAMES: ReadonlyMap<string, string> = new Map([
+  ["1 d", "day"],
+  ["1 h", "hour"],
+  ["1 min", "minute"],
+  ["1 s", "second"],
+]);
+
 /** 93_600_000 ms as `1 d 2 h`: the two largest units. */
 export function longDuration(ms: number): string {
   const seconds = Math.round(ms / 1000);
@@ -70,4 +83,12 @@ export function longDuration(ms: number): string {
     .filter(([value]) => value > 0)
     .map(([value, unit]) => `${value} ${unit}`)
     .join(" ");
+}
+
+/** The length of a time range. Days and hours alone are written out: `2 days`, but `1 d 2 h`. */
+export function lengthText(ms: number): string {
+  const text = longDuration(ms);
+  if (/^\d+ d$/.test(text)) return text === "1 d" ? "1 day" : `${text}ays`;
+  if (/^\d+ h$/.test(text)) return text === "1 h" ? "1 hour" : `${text}ours`;
+  return text;
 }

@@ -1,6 +1,7 @@
 import { useState } from "preact/hooks";
 import type { Delivery } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
+import { AlertGroup } from "../alerts/group.tsx";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { useEvery } from "../data/every.ts";
@@ -87,7 +88,7 @@ interface RowProps {
 function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
   const [error, setError] = useState<unknown>(undefined);
   const [isSending, setSending] = useState(false);
-  const { status, kind, attempts, failure, created_at, due_at, finished_at, alert_id, alert_name } = delivery;
+  const { status, kind, attempts, failure, created_at, due_at, finished_at, alert_id, alert_name, group } = delivery;
   const isRetriable = status === "failed" || (status === "waiting" && attempts > 0);
   const tag = status === "waiting" && attempts > 0 ? RETRYING : STATUS[status];
   const retry = async (): Promise<void> => {
@@ -116,7 +117,8 @@ function DeliveryRow({ projectId, delivery, name, pages }: RowProps) {
           <>
             to <Text text={name} />
           </>
-        )}
+        )}{" "}
+        <AlertGroup of={group} />
         {failure !== "" && (
           <span class="reason">
             <Text text={sentence(failure)} />

@@ -14,7 +14,7 @@ export const NOTIFICATION_KINDS: Readonly<Record<NotificationKind, KindInfo>> = 
   sms: { text: "SMS", about: "A text message of 160 characters to each number." },
   slack: { text: "Chat webhook", about: "A message in a channel of Slack, or of a chat that takes the same webhooks." },
   webhook: {
-    text: "Signed webhook",
+    text: "Webhook",
     about: "JSON that is posted to a program of yours, signed so that it can tell who sent it.",
   },
   pagerduty: { text: "PagerDuty", about: "An incident that is opened by the alert and resolved with it." },

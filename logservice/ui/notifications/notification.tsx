@@ -239,7 +239,8 @@ function Signature({ of, notification: { project_id, id, signed } }: Notificatio
         </p>
       ) : (
         <p class="note warning">
-          Requests are not signed yet: your program cannot tell who sent them. They are once you have created a secret.
+          Requests are not signed yet: your program cannot tell who sent them. They will be signed once you create a
+          secret.
         </p>
       )}
       <ProblemNote text={sending.problem} />

@@ -99,7 +99,9 @@ function Row({ one, uses }: { readonly one: Notification; readonly uses: number 
       <td class="target">
         <Text text={targetText(one)} />
       </td>
-      <td>{uses === undefined ? "" : uses === 0 ? "no alert" : `${uses} ${uses === 1 ? "alert" : "alerts"}`}</td>
+      <td class="nowrap">
+        {uses === undefined ? "" : uses === 0 ? "no alert" : `${uses} ${uses === 1 ? "alert" : "alerts"}`}
+      </td>
     </tr>
   );
 }

@@ -129,7 +129,7 @@ function Days({ of }: { readonly of: readonly UsageDay[] }) {
           <tr key={row.last}>
             <td>{row.emptyDays === 1 ? row.last : `${row.first} to ${row.last}`}</td>
             <td colSpan={5} class="hint">
-              no events{row.emptyDays > 1 && ` on ${row.emptyDays} days`}
+              no events{row.emptyDays > 1 && ` for ${row.emptyDays} days`}
             </td>
           </tr>
         ) : (

@@ -64,15 +64,16 @@ export function Tokens() {
                       <code>{token.id}</code>
                     </div>
                   </td>
-                  <td>
+                  <td class="wide">
                     <Scopes token={token} />
                   </td>
-                  <td class={token.created_by ? "wide" : undefined}>
+                  <td class={token.created_by ? "created" : undefined}>
                     <Created token={token} />
                   </td>
                   <td>
-                    <span class="when-stacked">used </span>
+                    {token.last_used_at && <span class="when-stacked">used </span>}
                     <Ago at={token.last_used_at} />
+                    {!token.last_used_at && <span class="when-stacked"> used</span>}
                   </td>
                   {mayChange && (
                     <td class="actions">
@@ -133,12 +134,15 @@ function Scopes({ token: { scopes, project_id, stage } }: { readonly token: Toke
       </span>
       {project_id !== "" && (
         <div class="hint">
-          only in <Text text={project_id} />
-          {stage !== "" && (
-            <>
-              , stage <Text text={stage} />
-            </>
-          )}
+          {/* A text that is all of a hint is cut after two lines, as a block. */}
+          <span>
+            only in <Text text={project_id} />
+            {stage !== "" && (
+              <>
+                , stage <Text text={stage} />
+              </>
+            )}
+          </span>
         </div>
       )}
     </>

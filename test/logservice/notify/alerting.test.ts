@@ -200,6 +200,9 @@ t.test("a change that resets closes what was told; test_alert sends; preview_ale
   t.equal(changed.status, 204, changed.text);
   await until("the close", () => receiver.requests.length === 2);
   t.match(bodiesOf(receiver.requests)[1], { type: "alert.resolved", reason: "closed by a change of the alert" });
+  const { deliveries } = (await service.call("get_deliveries", { project_id: "shop" })).json;
+  const group = [{ name: "path", value: "/pay" }];
+  t.match(deliveries, [{ group }, { group }], "each delivery says for which group");
 
   const tested = await service.call("test_alert", { alert: alert({}) });
   t.equal(tested.status, 204, tested.text);

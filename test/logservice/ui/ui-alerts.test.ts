@@ -30,6 +30,7 @@ import {
   EVENTS,
   FREE_DISK,
   paceWords,
+  unbroken,
   valueWords,
 } from "../../../logservice/ui/alerts/words.ts";
 import { changedMembers } from "../../../logservice/ui/data/changes.ts";
@@ -77,6 +78,12 @@ t.test("only what was changed is sent, so that what others have saved stays", as
 
 t.test("the condition in words", (t) => {
   for (const [wanted, args] of CONDITIONS) t.equal(conditionWords(...args), wanted, wanted);
+  const words = "at least 1 event in 1 h 30 min, 3 times in a row";
+  t.equal(
+    unbroken(words),
+    "at least 1\u00a0event in 1\u00a0h 30\u00a0min, 3 times in a row",
+    "units keep their numbers",
+  );
   t.end();
 });
 
@@ -255,9 +262,10 @@ t.test("a replay in words", (t) => {
       "It would have triggered 3 times in the last 7 days, for 1 d 3 h in all. It would be triggered now.",
       preview(episode(10, 12), episode(20, 21), episode(144, null)),
     ],
+    ["It would have been triggered for all of the last 7 days: choose another threshold.", preview(episode(1, null))],
     [
-      "It would have been triggered all the time of the last 7 days: choose another threshold.",
-      preview(episode(1, null)),
+      "It would have been triggered for almost all of the last 7 days (twice): choose another threshold.",
+      preview(episode(1, 90), episode(91, null)),
     ],
     ["No interval of the last 7 days could be evaluated.", { ...preview(), intervals: 0 }],
   ];

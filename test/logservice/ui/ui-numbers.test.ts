@@ -1,7 +1,16 @@
 // How numbers are written on the pages, against Intl, which is too slow for the first painting.
 import fc from "fast-check";
 import t from "tap";
-import { bytes, count, duration, eventCountText, missingText, number } from "../../../logservice/ui/kit/numbers.ts";
+import {
+  bytes,
+  count,
+  duration,
+  eventCountText,
+  lengthText,
+  missingText,
+  number,
+  perText,
+} from "../../../logservice/ui/kit/numbers.ts";
 
 const whole = new Intl.NumberFormat("en-US", { maximumFractionDigits: 0 });
 const digits = new Intl.NumberFormat("en-US", { maximumSignificantDigits: 6 });
@@ -45,6 +54,12 @@ t.test("sizes and durations have three digits that matter", (t) => {
   ]);
   t.same([0, 0.1234, 12.345, 999.4, 999.5, 1_280, 99_499, 99_500].map(duration), [
     ...["0 ms", "0.123 ms", "12.3 ms", "999 ms", "1 s", "1.28 s", "99.5 s", "1 min 40 s"],
+  ]);
+  t.same([300_000, 3_600_000, 7_200_000, 86_400_000, 172_800_000, 180_000_000].map(lengthText), [
+    ...["5 min", "1 hour", "2 hours", "1 day", "2 days", "2 d 2 h"],
+  ]);
+  t.same([500, 1_000, 60_000, 300_000, 3_600_000, 86_400_000].map(perText), [
+    ...["per 500 ms", "per second", "per minute", "per 5 min", "per hour", "per day"],
   ]);
   t.end();
 });
