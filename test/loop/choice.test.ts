@@ -65,7 +65,7 @@ t.test("the first tests of a source, and others that are among them", (t) => {
     ["cli/commands/env.ts", ["cli/env/env"], []],
     ["cli/commands/service-people.ts", ["logservice/service-commands"], []],
     // Pages of the web UI.
-    ["logservice/ui/alerts/group.tsx", [], ["logservice/ui/ui-alerts", "logservice/ui/ui-clashes"]],
+    ["logservice/ui/alerts/episodes.tsx", [], ["logservice/ui/ui-alerts", "logservice/ui/ui-clashes"]],
     ["logservice/ui/style/colors.css", [], ["logservice/ui/ui-colors", "logservice/ui/ui-size"]],
     ["logservice/ui/explorer/json-text.ts", [], ["logservice/ui/ui-json", "logservice/ui/ui-explorer"]],
     // A test, and what tests share.

@@ -1,12 +1,12 @@
 import { useState } from "preact/hooks";
 import type { Delivery } from "../../../schema/rpc.generated.ts";
 import { pathOf } from "../../address/page.ts";
-import { AlertGroup } from "../alerts/group.tsx";
 import { call } from "../data/call.ts";
 import { serviceNow } from "../data/clock.ts";
 import { useEvery } from "../data/every.ts";
 import { type Pages, usePages } from "../data/pages.ts";
 import { mayDo, teamId } from "../data/session.ts";
+import { AlertGroup } from "../kit/alert-group.tsx";
 import { MoreButton } from "../kit/more.tsx";
 import { Failure, WhenLoaded } from "../kit/state.tsx";
 import { Text } from "../kit/text.tsx";

@@ -1,5 +1,5 @@
 import type { AlertGroupValue } from "../../../schema/rpc.generated.ts";
-import { Text } from "../kit/text.tsx";
+import { Text } from "./text.tsx";
 
 /** The group of an episode: `path=/checkout, status=500`. Nothing without groups. */
 export function AlertGroup({ of }: { readonly of: readonly AlertGroupValue[] }) {
