@@ -20,18 +20,26 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-/**
- * Reads and checks the project's tool.json. Problems and warnings are printed on stderr with carets; errors end the command.
- * With `sizes` the files that are deployed are checked, too, as `validate` does. With `appliesPro`, for a command that makes
- * something of the settings of Pro, those end it if they may not be used.
- */
+export interface ReadOptions {
+  /** The files that are deployed are checked, too, as `validate` does. */
+  readonly sizes?: boolean;
+  /** The command makes something of the settings of Pro: they end it if they may not be used. */
+  readonly appliesPro?: boolean;
+  /** The command is for an account in the cloud: warned of what an app does not reach from there. */
+  readonly isForCloud?: boolean;
+}
+
+/** A warning that is about apps in the cloud alone. */
+const isOfCloud = ({ code, severity }: Problem) => code === "config/logs-service" && severity === "warning";
+
+/** Reads and checks the project's tool.json. Problems and warnings are printed on stderr with carets; errors end the command. */
 export async function readConfigFile(
   context: Context,
-  { sizes = false, appliesPro = false }: { readonly sizes?: boolean; readonly appliesPro?: boolean } = {},
+  { sizes = false, appliesPro = false, isForCloud = false }: ReadOptions = {},
 ): Promise<ConfigFile> {
   const { text, config, problems } = await checkedFile(context, sizes);
   const show = (some: readonly Problem[]) => sayProblems(context, some, { file: CONFIG_FILE, text });
-  await show(problems);
+  await show(isForCloud ? problems : problems.filter((problem) => !isOfCloud(problem)));
   if (config === undefined || problems.some(isError)) return context.exit(EXIT.failed);
   if (appliesPro && (edition === "free" || releaseAccount !== undefined)) {
     await (await import("./pro.ts")).requireProKeys(context, text, show);

@@ -2,7 +2,7 @@ import type { Config, Inference, ResolvedConfig } from "../schema/index.ts";
 import { readConfigFile } from "./config-file.ts";
 import type { Context } from "./context.ts";
 import { openTarget } from "./open-platform.ts";
-import { openSandbox, placed } from "./open-sandbox.ts";
+import { openSandbox, placed, usesSandbox } from "./open-sandbox.ts";
 import type { SandboxAccess } from "./platform/sandbox.ts";
 import type { DeployTarget } from "./platform/target.ts";
 import { resolveProject } from "./project/resolve-config.ts";
@@ -26,7 +26,8 @@ export async function openProjectTarget(
   options: { readonly sandbox: boolean; readonly deploys?: boolean },
 ): Promise<OpenedProject> {
   const { deploys = false } = options;
-  const { config } = await readConfigFile(context, { sizes: deploys, appliesPro: deploys });
+  const isForCloud = deploys && !usesSandbox(context, options.sandbox);
+  const { config } = await readConfigFile(context, { sizes: deploys, appliesPro: deploys, isForCloud });
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });

@@ -68,7 +68,7 @@ export async function planService(context: Context, request: PlanRequest): Promi
     const client = accountClient({ ...place.open(), signal, clock: context.io.clock });
     const nothing = { queries: new Map(), alerts: new Map(), notifications: new Map() };
     const wanted: WantedRecords = { app: config.name, project, ...(removesAll ? nothing : code) };
-    return { service, ...(await planOf(client, wanted, request)) };
+    return { service, ...(await planOf(client, wanted, { ...request, service })) };
   } catch (error) {
     if (!(error instanceof TeamError) || signal.aborted) throw error;
     // Whoever has nothing there need not sign in.
@@ -145,7 +145,7 @@ async function placeOf(
 async function planOf(
   client: AccountClient,
   wanted: WantedRecords,
-  request: PlanRequest,
+  request: PlanRequest & { readonly service: string },
 ): Promise<Omit<ServicePlan, "service">> {
   const { openVariables, signal } = request;
   const { project } = wanted;
@@ -186,7 +186,7 @@ const missingProblem = (missing: readonly string[]) => ({
 async function refusedProblem(
   changes: readonly ServiceChange[],
   asker: Parameters<typeof refusedNotifications>[1],
-  { sandbox, signal }: PlanRequest,
+  { sandbox, service, signal }: PlanRequest & { readonly service: string },
 ): Promise<ServicePlan["problem"]> {
   let refused: ReadonlyMap<string, TeamError>;
   try {
@@ -199,8 +199,7 @@ async function refusedProblem(
   const all = [...refused].map(([name, error]) => ({ name, ...saidOf(error) }));
   if (all.length === 0) return undefined;
   const isMail = (message: string) => sandbox !== undefined && message.includes("--smtp");
-  const mails =
-    "here npm start is its operator: TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=http://127.0.0.1:5000 npm start";
+  const mails = `here npm start is its operator: TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=${service} npm start`;
   return {
     message: all.map((one) => `notification ${visible(one.name)}: ${one.message}`).join("\n"),
     hint: [...new Set(all.map(({ message, hint }) => (isMail(message) ? mails : hint)))].join("\n"),

@@ -20,7 +20,7 @@ const ARCHIVE = "out.zip";
 
 /** `tool build`: writes what a deploy would upload to ./out.zip, or to a redirected stdout; or prints the sizes in it. */
 export async function build(context: Context, { stage, size, ...flags }: Options<"build">): Promise<number> {
-  const { config } = await readConfigFile(context, { sizes: true, appliesPro: true });
+  const { config } = await readConfigFile(context, { sizes: true, appliesPro: true, isForCloud: true });
   const misuse = explainStageOf(stage, stagesOf(config));
   if (misuse !== undefined) return context.misuse(misuse.message, misuse.hint);
   const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });

@@ -325,7 +325,11 @@ async function withStack(
   options: { readonly sandbox: boolean; readonly deploys?: boolean; readonly appliesPro?: boolean },
   run: (opened: Opened) => Promise<number>,
 ): Promise<number> {
-  const file = await readConfigFile(context, { appliesPro: options.appliesPro === true });
+  const appliesPro = options.appliesPro === true;
+  const file = await readConfigFile(context, {
+    appliesPro,
+    isForCloud: appliesPro && !usesSandbox(context, options.sandbox),
+  });
   const { config } = file;
   const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);

@@ -668,7 +668,8 @@ t.test("a mail that the service cannot send is said by the plan", slow(), async 
     t.equal(code, 1, command);
     for (const line of said) t.ok(stderr.includes(line), `${command}: ${line}`);
     t.notMatch(stderr, /notification hook/);
-    t.match(stderr, "here npm start is its operator: TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=");
+    const restart = `TOOL_SMTP_URL=smtp://127.0.0.1:2525 TOOL_PUBLIC_URL=${service.running.url} npm start`;
+    t.ok(stderr.includes(`here npm start is its operator: ${restart}\n`), stderr);
     if (command === "plan") t.match(stdout, /\+ alert slow/);
   }
   const { status } = await service.call("get_notifications", { project_id: "my_app" });

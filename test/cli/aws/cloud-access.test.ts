@@ -563,3 +563,22 @@ t.test("what Git says", async (t) => {
   );
   t.equal(await readCommit(folder, { ...env, PATH: "/nonexistent" }), undefined, "without Git");
 });
+
+t.test("a log service on this machine is warned of by what is for the cloud alone", async (t) => {
+  const config = { name: "app", type: "static", logs: { service: "http://127.0.0.1:5000" } };
+  const directory = t.testdir({ "tool.json": JSON.stringify(config), "index.html": "<p>hello</p>" });
+  const env = { AWS_EC2_METADATA_DISABLED: "true", AWS_CONFIG_FILE: "/nonexistent" };
+  const rows: [isWarned: boolean, ...argv: string[]][] = [
+    [true, "validate"],
+    [true, "build"],
+    [true, "stack", "plan"],
+    [false, "config"],
+    [false, "url"],
+    [false, "stack"],
+    [false, "logs", "--count"],
+  ];
+  for (const [isWarned, ...argv] of rows) {
+    const { stdout, stderr } = await tool(["-C", directory, ...argv], { env });
+    t.equal(/is this machine, which no deployed app reaches/.test(stdout + stderr), isWarned, argv.join(" "));
+  }
+});
