@@ -170,7 +170,7 @@ export function renderProblem(problem: Problem, options: RenderOptions): string 
   const { text, start } = lines.line(line);
   const tone = problem.severity === "error" ? "red" : "yellow";
 
-  const where = options.file === undefined ? "" : `${printable(options.file)}:${line}:${column}: `;
+  const where = options.file === undefined ? "" : `${onOneLine(options.file)}:${line}:${column}: `;
   const head =
     paint("bold", where) +
     paint(tone, problem.severity) +
@@ -196,8 +196,11 @@ export function renderProblem(problem: Problem, options: RenderOptions): string 
 /** Quotes the user's text for a message: control characters made visible, cut at 60 characters. */
 export function quote(text: string): string {
   const short = [...text].length > 60 ? `${[...text].slice(0, 57).join("")}...` : text;
-  return `"${printable(short).replace(/[\t\n]/g, (c) => (c === "\t" ? "\u2409" : "\u240a"))}"`;
+  return `"${onOneLine(short)}"`;
 }
+
+/** As `printable`, without tab and LF: the name of a file must not look like two lines. */
+const onOneLine = (text: string) => printable(text).replace(/[\t\n]/g, (c) => (c === "\t" ? "\u2409" : "\u240a"));
 
 /**
  * Control characters made visible, reading order left alone: what others wrote must not steer the terminal. Keeps tab and

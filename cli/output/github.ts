@@ -21,7 +21,7 @@ function command({ path }: CheckedFile, problem: Problem, region: Region, base: 
   const columns = startLine === endLine ? { col: startColumn, endColumn } : {};
   const place = path === undefined ? {} : { file: pathBelow(base, path) ?? path, line: startLine, endLine, ...columns };
   const properties = Object.entries({ ...place, title: problem.code })
-    .map(([name, value]) => `${name}=${escapeProperty(String(value))}`)
+    .map(([name, value]) => `${name}=${escapeProperty(printable(String(value)))}`)
     .join(",");
   // stdin is no file of the repository: the message has the position.
   const where = path === undefined ? `stdin:${startLine}:${startColumn}: ` : "";

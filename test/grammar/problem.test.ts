@@ -33,6 +33,17 @@ const rows: Row[] = [
     expected: ["tool.json:2:11: warning: something is wrong [test/code]", '  2 |   "name": 1', "    |           ^"],
   },
   {
+    name: "a file with a name of several lines",
+    source: "{}",
+    problem: problem(0, 1),
+    file: "a\nb.json:1:1: error:\t\u001b[2J",
+    expected: [
+      "a\u240ab.json:1:1: error:\u2409\u241b[2J:1:1: error: something is wrong [test/code]",
+      "  1 | {}",
+      "    | ^",
+    ],
+  },
+  {
     name: "an empty span gets one caret",
     source: "a = ",
     problem: problem(4, 4),

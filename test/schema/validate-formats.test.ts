@@ -489,7 +489,7 @@ t.test("rules of a SARIF log lead to the reference that is published", async (t)
 
 t.test("a name that others chose begins no line, which runners of CI would read as a command", async (t) => {
   const cwd = t.testdir({ ours: { "tool.json": '{ "name": "app" }' } });
-  for (const name of ["a\n::add-mask::b", "\r::stop-commands::c", "\u2028::error::d"]) {
+  for (const name of ["a\n::add-mask::b", "\r::stop-commands::c", "\u2028::error::d", "\u001b[2Je"]) {
     mkdirSync(join(cwd, name));
     writeFileSync(join(cwd, name, "tool.json"), '{ "name": "App" }');
     writeFileSync(join(cwd, name, "x.logq"), "error");
@@ -506,8 +506,11 @@ t.test("a name that others chose begins no line, which runners of CI would read 
     const said = `${result.stdout}\n${result.stderr}`;
     t.equal(result.code, code, said);
     t.match(said, /a␊::add-mask::b/);
-    t.notMatch(said, /[\r\u2028]|^\s*::/m, JSON.stringify(words));
+    t.notMatch(said, /[\r\u2028\u001b]|^\s*::/m, JSON.stringify(words));
   }
+  const github = await tool(["validate", ".", "--format", "github"], { cwd });
+  t.match(github.stdout, /^::error file=␛\[2Je\/tool\.json,/m);
+  t.notMatch(github.stdout, /[\r\u2028\u001b]|^(?!::error file=)./m);
   const path = Buffer.concat([Buffer.from(join(cwd, "ours/")), Buffer.from([0xff]), Buffer.from(".logq")]);
   writeFileSync(path, "error");
   const { stderr, code } = await tool(["validate", "ours"], { cwd });
