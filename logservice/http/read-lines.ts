@@ -40,7 +40,7 @@ export function readLines(text: string, nowMs: number): ReadBatch {
 }
 
 /**
- * Reads a body that is said to be JSON: a list with objects is one of events, each as a line that has the object would be, and
+ * Reads a body that is said to be JSON: an empty list or one with objects is one of events, each as a line that has the object would be, and
  * the index of an error counts its elements. Anything else is read line by line.
  */
 export function readJson(text: string, nowMs: number): ReadBatch {
@@ -69,12 +69,12 @@ function shownOf(value: object): string {
   }
 }
 
-/** The elements of a list that has an object; undefined for anything else. */
+/** The elements of a list that has an object, or of an empty one, as of a sender without news; undefined for anything else. */
 function listOf(text: string): readonly unknown[] | undefined {
   const begin = beginOf(text);
   if (!/^[ \t\r\n]*\[/.test(text.slice(begin, begin + MAX_SHOWN_LENGTH))) return undefined;
   const value = parsedOrUndefined(text.slice(begin));
-  return Array.isArray(value) && value.some(isObject) ? value : undefined;
+  return Array.isArray(value) && (value.length === 0 || value.some(isObject)) ? value : undefined;
 }
 
 const isObject = (value: unknown): value is Record<string, unknown> =>

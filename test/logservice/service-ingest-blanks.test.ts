@@ -107,6 +107,9 @@ t.test("a JSON list of objects is as many events, if the body is said to be JSON
         { index: 2, message: "element 3.fields: must hold at most 250 fields" },
       ],
     ],
+    // A sender without news.
+    ["[]", []],
+    [`${MARK} [ ]\n`, []],
     // Lines of a log that begin with a bracket, a list without an event, and lines of JSON.
     ["[main] started\n[main] ended", ["info [main] started {}", "info [main] ended {}"]],
     ["[1, 2]", ["info [1, 2] {}"]],
