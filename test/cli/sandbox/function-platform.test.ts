@@ -14,6 +14,7 @@ import {
 } from "../../support/http-rows.ts";
 import { deploy } from "../../support/runtime-api/deployed.ts";
 import { slow } from "../../support/slow.ts";
+import { until } from "../../support/until.ts";
 
 const gateways: readonly { readonly kind: GatewayKind; readonly streams: boolean; readonly isSlow?: true }[] = [
   { kind: "rest", streams: true, isSlow: true },
@@ -33,9 +34,14 @@ for (const { isSlow, ...gateway } of gateways) {
       for (const row of rows.map((row) => rowBehind(inRealTime(row), gateway))) {
         if (row === undefined) continue;
         await t.test(titleOf(row), async (t) => {
-          if (row.logs !== undefined) await deployed.function.idle();
-          const before = deployed.entries().length;
-          checkResponse(t, row, await sendRow(deployed.port, row));
+          // The app has a second, by the function's own clock, which goes on while a busy machine stops both.
+          const { before, response } = await until("an answer in time", async () => {
+            if (row.logs !== undefined) await deployed.function.idle();
+            const before = deployed.entries().length;
+            const response = await sendRow(deployed.port, row);
+            return response.status === 504 && row.status !== 504 ? undefined : { before, response };
+          });
+          checkResponse(t, row, response);
           if (row.logs === undefined) return;
           await deployed.function.idle();
           // The app starts with the first request, which is none of what the row says.
