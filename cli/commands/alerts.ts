@@ -60,7 +60,7 @@ export async function exportRecords(context: Context, options: Options<"alerts e
       await context.say(`${kind} ${visible(before)} is named ${visible(after)} here`);
     }
     for (const { notification, name } of secrets) {
-      await context.say(`${visible(notification)}: its secret is not told: tool env add ${name} - -s _service`);
+      await context.say(`${visible(notification)}: its secret is not exported: tool env add ${name} - -s _service`);
     }
     return EXIT.ok;
   } catch (error) {

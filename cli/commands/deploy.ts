@@ -242,7 +242,7 @@ async function sayResult(
   const line =
     outcome === "unchanged"
       ? `${stage} is unchanged${where}: ${what} is already active, nothing was uploaded`
-      : `${stage} is deployed${where}: ${what}${previousVersion === undefined ? "" : `, before it ${previousVersion}`}`;
+      : `${stage} is deployed${where}: ${what}${previousVersion === undefined ? "" : `, previously ${previousVersion}`}`;
   await context.say(`${line} (${humanDuration(durationMs)})`);
   for (const remark of result.remarks) await context.say(remark);
   const { runtime, needsLayer } = deliveryOf(project.inference);

@@ -130,7 +130,7 @@ async function withRegistrar(
 ): Promise<number> {
   return interruptible(context, { interrupted: () => "interrupted" }, async ({ signal }) => {
     if (usesSandbox(context, options.sandbox)) {
-      await context.say("the sandbox asks no registrar: what it says of domains is made up");
+      await context.say("the sandbox has no registrar: what it says of domains is made up");
     }
     const sandbox = await openSandbox(context, options.sandbox);
     const registrar = await openRegistrar({

@@ -178,7 +178,7 @@ function render(sandbox: Sandbox, { status, languages, refusal, nowMs }: StatusV
     ...languages.map(
       ({ runtime, here }, i) => `  ${i === 0 ? "runs on" : "       "}   ${programOf(here)}  (platform: ${runtime})`,
     ),
-    "  enforced  time; memory (sampled); not the share of a CPU",
+    "  enforced  time; memory (sampled); not: CPU share, number of processes",
     `  hidden    ${refusal === undefined ? "other processes, and the sandbox's files" : `nothing: no namespaces (${refusal})`}`,
     `  mail      ${mails === 0 ? "none" : `${mails}: tool sandbox mail shows them`}`,
   ];

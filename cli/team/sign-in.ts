@@ -81,7 +81,7 @@ async function showCode(context: Context, { url, email }: SignInOptions, started
     : [
         `${url} sends no mails. Whoever runs it prints the link for you:`,
         `  tool service sign-in ${shellWord(email)} --data DIR`,
-        "In a browser that is signed in, the page is",
+        "In a browser that is signed in already, the page is",
         `  ${url}/account`,
       ];
   for (const line of lines) await context.say(line);

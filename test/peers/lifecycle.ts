@@ -37,7 +37,7 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
     [["url"], /^https:\/\/\w+\.execute-api\.us-east-1\.amazonaws\.com\/staging\/\n/],
     [["deploy"], /staging is unchanged: version 1 is already active, nothing was uploaded/],
     [["deploy", "production", "--no-check"], /production is deployed: version 2 /],
-    [["deploy", "--no-check"], /staging is deployed: version 3, before it 1 /],
+    [["deploy", "--no-check"], /staging is deployed: version 3, previously 1 /],
     [["deploys"], /^staging +3 .* current\nproduction +2 .* current\nstaging +1 .* previous$/m],
     [["rollback"], /staging is rolled back to version 1, from version 3/],
     [["rollback"], /staging is rolled back to version 3, from version 1/],

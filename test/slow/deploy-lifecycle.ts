@@ -68,7 +68,7 @@ t.test("Node: every step", async (t) => {
   git("add", ".");
   git("commit", "--quiet", "-m", "two");
   git("tag", "v1.1.0");
-  t.match((await succeeds(t, app, [])).stderr, /staging is deployed: version \d+ \(v1\.1\.0\), before it \d+/);
+  t.match((await succeeds(t, app, [])).stderr, /staging is deployed: version \d+ \(v1\.1\.0\), previously \d+/);
   const changed = () => askEndpoint(aws, `${staging}assets/change.txt`);
   t.match(await changed(), { status: 200, body: "changed\n" });
 

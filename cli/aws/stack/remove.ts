@@ -329,7 +329,7 @@ async function ownLogs(cloud: Cloud, app: string, remove: boolean, signal: Abort
     .map(({ logGroupName }) => ({
       kind: "log group",
       name: logGroupName!,
-      stays: remove ? undefined : "logs go with --logs",
+      stays: remove ? undefined : "tool stack delete --logs removes it",
       async remove() {
         await client.deleteLogGroup({ logGroupName: logGroupName! }, { abortSignal: signal });
         return undefined;
@@ -366,7 +366,7 @@ async function ownVariables(
     return {
       kind: stage === ALL_STAGES ? "variables for all stages" : `variables for ${stage}`,
       name: shortList(variables),
-      stays: removesVariables ? undefined : "--env removes variables",
+      stays: removesVariables ? undefined : "tool stack delete --env removes them",
       remove: remove(own),
     };
   });

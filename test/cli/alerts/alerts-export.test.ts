@@ -101,7 +101,7 @@ t.test("what a service answers, and what it refuses", async (t) => {
   t.equal(code, 0, stderr);
   t.same(Object.keys(JSON.parse(stdout).logs.alerts), ["errors"]);
   t.match(stderr, "search Slow pages! is named slow-pages here\n");
-  t.match(stderr, "On call: its secret is not told: tool env add ON_CALL_KEY - -s _service");
+  t.match(stderr, "On call: its secret is not exported: tool env add ON_CALL_KEY - -s _service");
   t.match(await run("bad", "--service", service, "--project", "shop"), { code: 1, stdout: "" });
   t.match(await run("good"), { code: 2, stderr: /needs a log service\n {2}name it: --service/ });
 

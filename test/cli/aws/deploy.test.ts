@@ -196,7 +196,7 @@ t.test("a version that cannot run: the stage stays as it was", async (t) => {
   aws.journal.clear();
   const unchecked = await app.tool(["deploy", "--no-check"]);
   t.equal(unchecked.code, 0, "--no-check") || t.comment(unchecked.stderr);
-  t.match(unchecked.stderr, /^staging is deployed: version 3, before it 2 \(/m);
+  t.match(unchecked.stderr, /^staging is deployed: version 3, previously 2 \(/m);
   t.notOk(aws.journal.calls("lambda").includes("lambda.Invoke"));
   t.same(await rows(), ["3 current", "2 previous", "1 failed"], "a rollback to 1 left its mark");
 });

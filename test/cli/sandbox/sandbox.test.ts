@@ -137,7 +137,7 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   t.match(await run("domains", "ls"), {
     code: 0,
     stdout: "the account has no domains\n",
-    stderr: /^the sandbox asks no registrar: what it says of domains is made up\n/,
+    stderr: /^the sandbox has no registrar: what it says of domains is made up\n/,
   });
   const documents: [schema: string, ...argv: string[]][] = [
     ["url", "url"],

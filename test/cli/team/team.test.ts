@@ -83,7 +83,7 @@ async function confirm(service: TestService, code: string, { deny = false } = {}
 
 const NO_MAIL = (url: string) => `${url} sends no mails. Whoever runs it prints the link for you:
   tool service sign-in ann@example.com --data DIR
-In a browser that is signed in, the page is
+In a browser that is signed in already, the page is
   ${url}/account
 
 Type this code on the page within 15 minutes:

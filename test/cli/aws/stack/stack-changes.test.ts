@@ -134,18 +134,18 @@ t.test("what would be lost is agreed to by the app's name on a terminal", slow()
   t.match([held.code, held.text], [1, /stack app\r?\n[\s\S]*zone shop\.com\r?\n[\s\S]*nothing was removed/]);
   t.match(
     held.text,
-    /zone shop\.com\r?\nand leaves:\r?\n {2}log group \/aws\/lambda\/app: logs go with --logs\r?\nType app/,
+    /zone shop\.com\r?\nand leaves:\r?\n {2}log group \/aws\/lambda\/app: tool stack delete --logs removes it\r?\nType app/,
   );
   const withLogs = await type(["stack", "delete", "--logs"], "ap");
   t.match(withLogs.text, /zone shop\.com\r?\n {2}log group \/aws\/lambda\/app\r?\nType app/);
   t.equal(stack()?.status, "UPDATE_COMPLETE");
   const gone = await type(["stack", "delete"], "app");
-  t.match([gone.code, gone.text], [0, /left: log group \/aws\/lambda\/app: logs go with --logs/]);
+  t.match([gone.code, gone.text], [0, /left: log group \/aws\/lambda\/app: tool stack delete --logs removes it/]);
   t.equal(stack(), undefined);
   const rest = await typeInto(t, ["stack", "delete"], [], { cwd: app.directory, env: aws.env });
   t.match(
     [rest.code, rest.text],
-    [0, /^This stays in eu-west-1:\r?\n {2}log group \/aws\/lambda\/app: logs go with --logs\r?\n$/],
+    [0, /^This stays in eu-west-1:\r?\n {2}log group \/aws\/lambda\/app: tool stack delete --logs removes it\r?\n$/],
     "with nothing to remove there is nothing to agree to",
   );
   const last = await type(["stack", "delete", "--logs"], "app");
@@ -221,7 +221,7 @@ t.test("zones with records of others stay, as do logs that nobody asked to remov
   const gone = await app.tool(["stack", "delete", "--yes"]);
   t.equal(gone.code, 0, gone.stderr);
   t.match(gone.stdout, /^left: zone shop\.com: it holds records that are not ours: www\.shop\.com CNAME$/m);
-  t.match(gone.stdout, /^left: log group \/aws\/lambda\/app: logs go with --logs$/m);
+  t.match(gone.stdout, /^left: log group \/aws\/lambda\/app: tool stack delete --logs removes it$/m);
   t.match(gone.stdout, /^removed: stack app, function app, role app-eu-west-1-function$/m);
   record("DELETE");
   const rest = await app.tool(["stack", "delete", "--yes", "--logs"]);
