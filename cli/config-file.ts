@@ -20,7 +20,7 @@ export interface ConfigFile {
   readonly text: string;
 }
 
-export interface ReadOptions {
+interface ReadOptions {
   /** The files that are deployed are checked, too, as `validate` does. */
   readonly sizes?: boolean;
   /** The command makes something of the settings of Pro: they end it if they may not be used. */
