@@ -6,6 +6,7 @@ import { execFileSync } from "node:child_process";
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { fileURLToPath } from "node:url";
+import { packedManifest } from "./extension-manifest.mjs";
 
 /** Not among our dependencies: 250 packages, some with install scripts, for what is needed at a release. */
 const VSCE = "3.9.2";
@@ -63,7 +64,7 @@ function stage() {
   mkdirSync(folder, { recursive: true });
   for (const name of manifest.files) cpSync(join(extension, name), join(folder, name), { recursive: true });
   cpSync(join(root, "LICENSE"), join(folder, "LICENSE.txt"));
-  writeFileSync(join(folder, "package.json"), JSON.stringify(packedManifest(), null, 2));
+  writeFileSync(join(folder, "package.json"), JSON.stringify(packedManifest(manifest, repository), null, 2));
   if (repository !== undefined) {
     edit(join(folder, "walkthrough/install.md"), (text) =>
       text
@@ -75,22 +76,6 @@ function stage() {
     edit(join(folder, "README.md"), (text) => text.replace(/^!\[[^\]]*\]\((?!https:)[^)]*\)\n+/gm, ""));
   }
   return folder;
-}
-
-/**
- * The manifest without npm's guard against publishing, and with the addresses of the project if they are known. No `type`
- * either, which is for the compiler: VS Code for the Web loads scripts, and refuses what that calls a module.
- */
-function packedManifest() {
-  const { private: _, type, ...published } = manifest;
-  const packed = { ...published, files: [...manifest.files, "LICENSE.txt"] };
-  if (repository === undefined) return packed;
-  return {
-    ...packed,
-    homepage: repository,
-    repository: { type: "git", url: `${repository}.git`, directory: "vscode-extension" },
-    bugs: { url: `${repository}/issues` },
-  };
 }
 
 function edit(path, change) {

@@ -25,7 +25,7 @@ export async function recordsPlace(context: Context, flags: RecordsFlags): Promi
   const password =
     passwordFile === undefined ? TOOL_RECORDS_PASSWORD || undefined : await passwordIn(context, passwordFile);
   const read = readPostgresAddress(address, password);
-  if (!read.ok) return context.misuse(`${records === undefined ? "TOOL_RECORDS" : "--records"}: ${read.problem}`);
+  if (!read.ok) return context.misuse(`${records === undefined ? "TOOL_RECORDS" : "--records"}: ${read.problems[0]}`);
   return { postgres: read.value, keyFile: keyFile === undefined ? undefined : resolve(context.directory, keyFile) };
 }
 

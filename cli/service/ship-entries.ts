@@ -19,7 +19,7 @@ export interface ShipperOptions {
   readonly project: string;
   /** Name of the project, used if it has to be added. */
   readonly name: string;
-  /** What to do if the service refuses the token. */
+  /** The hint for people whose token the service refuses. */
   readonly remedy: string;
   /** Takes messages for people. The same message is not repeated in a row. */
   readonly note: (text: string) => void;
@@ -225,7 +225,7 @@ type Attempt<T> =
 
 type Remedy = "try again" | "use another token" | "add the project" | "send parts" | "leave it out";
 
-/** What to do about the failure of a request. */
+/** Tells how to go on after a request that failed. */
 function remedyOf(failure: unknown): Remedy {
   if (!(failure instanceof RpcFailure)) return "try again";
   const { status, type } = failure;

@@ -14,6 +14,7 @@ import {
 } from "node:fs";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
+import { pathToFileURL } from "node:url";
 import { build } from "esbuild";
 import { applyEdits } from "jsonc-parser";
 import t from "tap";
@@ -226,6 +227,23 @@ t.test("the manifest", (t) => {
     t.equal(project.devDependencies["@types/vscode"], "~1.91.0");
     t.equal(manifest.dependencies, undefined, "all is bundled");
     t.end();
+  });
+
+  t.test("is packed to be published: with the addresses of the repository, if one is given", async (t) => {
+    const { packedManifest } = await import(pathToFileURL(join(root, "cli/build/extension-manifest.mjs")).href);
+    t.equal(manifest.private, true, "nobody publishes the folder itself");
+    const { private: _, type, ...rest } = manifest;
+    const packed = { ...rest, files: [...rest.files, "LICENSE.txt"] };
+    t.same(packedManifest(manifest, undefined), packed);
+    t.same(packedManifest(manifest, "https://git.example.com/team/tool"), {
+      ...packed,
+      homepage: "https://git.example.com/team/tool",
+      repository: { type: "git", url: "https://git.example.com/team/tool.git", directory: "vscode-extension" },
+      bugs: { url: "https://git.example.com/team/tool/issues" },
+    });
+    // The gallery refuses a package without these.
+    for (const member of ["name", "displayName", "publisher", "version", "description", "icon", "categories"])
+      t.ok(packed[member]?.length > 0, member);
   });
 
   t.test("describes tasks as they are read", (t) => {

@@ -25,8 +25,8 @@ const SSL_MODES = ["disable", "require", "verify-full"] as const;
 export function readPostgresAddress(
   text: string,
   password: string | undefined,
-): { readonly ok: true; readonly value: PostgresPlace } | { readonly ok: false; readonly problem: string } {
-  const wrong = (problem: string) => ({ ok: false, problem }) as const;
+): { readonly ok: true; readonly value: PostgresPlace } | { readonly ok: false; readonly problems: readonly [string] } {
+  const wrong = (problem: string) => ({ ok: false, problems: [problem] }) as const;
   // A mistyped address is not repeated: it may have a password, and what refuses it may write to a log.
   if (!URL.canParse(text) || !/^postgres(ql)?:$/.test(new URL(text).protocol))
     return wrong("it is no address such as postgres://user@host/database");

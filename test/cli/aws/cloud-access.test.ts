@@ -1,7 +1,7 @@
 // The parts between the command and the cloud: credentials, errors in words, names, what Git says.
 import { execFileSync } from "node:child_process";
 import { once } from "node:events";
-import { mkdirSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
+import { mkdirSync, readFileSync, symlinkSync, truncateSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -18,7 +18,7 @@ import { PlatformError } from "../../../cli/platform/error.ts";
 import { readCommit } from "../../../cli/project/commit.ts";
 import { profileNames, profileRegion } from "../../../cli/project/profile-region.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
-import { cleanEnv, tool } from "../../support/cli.ts";
+import { cleanEnv, root, tool } from "../../support/cli.ts";
 import { requires } from "../../support/require.ts";
 
 t.test("which credentials are used", (t) => {
@@ -202,6 +202,19 @@ t.test("a region that can be none is told before the cloud is asked", async (t) 
   });
   const { code, stderr } = await tool(["deploys"], { cwd, env: { HOME: cwd } });
   t.same([code, stderr.split("\n")[0]], [1, 'error: "eu\\u001b[31m-west" is not a region']);
+});
+
+t.test("where there are no credentials, the hint names the same ways to give them as the README", (t) => {
+  const missing = { name: "CredentialsProviderError", message: "Could not load credentials from any providers" };
+  const hint = explainError(Object.assign(new Error(missing.message), missing), { region: "eu-west-1" })?.hint ?? "";
+  const readme = readFileSync(join(root, "README.md"), "utf8");
+  const [sentence = ""] = /^You need credentials of an AWS account: [^.]*(?:\.(?!\s)[^.]*)*\./m.exec(readme) ?? [];
+  const ways = (text: string) =>
+    text.match(/~\/\.aws|"?\bprofile\b"? in tool\.json|\b[A-Z]+(?:_[A-Z]+)+\b|aws sso login/g);
+  const plain = (text: string) => ways(text.replaceAll("`", "").replace('"profile"', "profile"));
+  t.same(plain(sentence), plain(hint));
+  t.equal(plain(hint)?.length, 8, "each is looked for");
+  t.end();
 });
 
 t.test("what an error of the cloud means and what to do", (t) => {

@@ -1,7 +1,7 @@
 // `tool env`: what the words, files and stdin say, how values are kept, and what the commands print. Against the stand-in
 // of the cloud; what a deployed app gets is in slow/env-deployed.ts.
 import { spawnSync } from "node:child_process";
-import { existsSync, writeFileSync } from "node:fs";
+import { existsSync, readFileSync, writeFileSync } from "node:fs";
 import { createServer } from "node:http";
 import type { AddressInfo } from "node:net";
 import { join } from "node:path";
@@ -20,13 +20,14 @@ import { variablesSize } from "../../../schema/index.ts";
 import { THROTTLING } from "../../support/aws/failures.ts";
 import { type Aws, startAws } from "../../support/aws/index.ts";
 import { shell, spawnTool, startTool } from "../../support/cli.ts";
-import { appFolder, openApp } from "../../support/deployed-app.ts";
+import { appFolder, askEndpoint, openApp } from "../../support/deployed-app.ts";
 import { commandOf, processesWith } from "../../support/processes.ts";
 import { holds } from "../../support/property.ts";
 import { requires } from "../../support/require.ts";
 import { slow } from "../../support/slow.ts";
 import { openTerminal, typeInto } from "../../support/terminal.ts";
 import { until, within } from "../../support/until.ts";
+import { unzip } from "../../support/unzip.ts";
 
 const COUNT = Number(process.env.FUZZ_COUNT ?? 300);
 
@@ -409,6 +410,47 @@ t.test("secrets of the log service are in nothing that is deployed, exported or 
   t.match(await run("get", "PAGER_KEY"), { stdout: "third" });
 });
 
+/** Answers with all of its variables. */
+const ENVIRONMENT_APP = `
+import { createServer } from "node:http";
+createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT);`;
+
+t.test("a deploy gives secrets of the log service to nobody: no hook, no archive, no function", async (t) => {
+  const aws = await startAws(t);
+  const folder = t.testdir();
+  const hooks = ["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"];
+  const app = appFolder(aws, join(folder, "app"), {
+    "tool.json": JSON.stringify({
+      name: "app",
+      // A busy machine takes long to start it.
+      proxy: { listen_timeout: 25 },
+      hooks: Object.fromEntries(hooks.map((hook) => [hook, `echo ${hook} >> ../seen; env >> ../seen`])),
+    }),
+    "app.js": ENVIRONMENT_APP,
+    "package.json": '{ "type": "module" }',
+  });
+  await app.tool(["env", "add", `SHARED=${SECRET}`, `PAGER_KEY=${SECRET}`, "-s", "_service"]);
+  await app.tool(["env", "add", "SHARED=for the app"]);
+  aws.journal.clear();
+  const { code, stdout, stderr } = await app.tool(["deploy"]);
+  t.equal(code, 0) || t.comment(stderr);
+  t.notMatch(stderr, SECRET);
+  const seen = readFileSync(join(folder, "seen"), "utf8");
+  for (const hook of hooks) t.match(seen, new RegExp(`^${hook}$`, "m"), `${hook} ran`);
+  t.equal(seen.match(/^SHARED=for the app$/gm)?.length, hooks.length, "each hook has the app's own");
+  t.notMatch(seen, /s3cr3t|PAGER_KEY/);
+  const { body } = await askEndpoint(aws, stdout.trim());
+  t.match(JSON.parse(body), { SHARED: "for the app" });
+  t.notMatch(body, /s3cr3t|PAGER_KEY/);
+  for (const { service, operation, input } of aws.journal.entries) {
+    t.notMatch(JSON.stringify(input ?? null), SECRET, `${service}.${operation}`);
+  }
+  const archive = aws.state.service("lambda", aws.region).state.functions.get("app")!.latest.code.zip.read();
+  const contents = unzip(Buffer.from(archive)).map(({ content }) => content.toString("latin1"));
+  t.ok(contents.some((content) => content.includes("createServer")));
+  for (const content of contents) t.notMatch(content, SECRET);
+});
+
 t.test("values from stdin, files and the terminal; parts of large ones", async (t) => {
   const { aws, app } = await openApp(t, {});
   const parameters = () => [...aws.state.service("ssm", aws.region).parameters.keys()];
@@ -751,20 +793,20 @@ t.test("start and hooks have the variables, where credentials are named", async 
     "tool.json": JSON.stringify({
       name: "app",
       environment: { FROM: "file", LEVEL: "file" },
-      hooks: { build: "echo $LEVEL $SHELL_HAS $NODE_ENV > built" },
+      hooks: { build: "echo $LEVEL $SHELL_HAS $NODE_ENV > built; env > all-of-it" },
     }),
-    "app.js": `
-      import { createServer } from "node:http";
-      createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT);`,
+    "app.js": ENVIRONMENT_APP,
   });
   await app.tool(["env", "add", "LEVEL=all", "ONLY=all", "SHELL_HAS=store"]);
   await app.tool(["env", "add", "LEVEL=development", "-s", "development"]);
   await app.tool(["env", "add", "LEVEL=staging", "-s", "staging"]);
+  await app.tool(["env", "add", `LEVEL=${SECRET}`, `PAGER_KEY=${SECRET}`, "-s", "_service"]);
   const env = { ...app.env, SHELL_HAS: "shell" };
   const started = async (more: readonly string[], env: Readonly<Record<string, string>>) => {
     const { running, url } = await startTool(app.directory, more, env);
     t.teardown(() => running.kill("SIGKILL"));
     const seen = (await (await fetch(url)).json()) as Record<string, string>;
+    t.notMatch(JSON.stringify(seen), /s3cr3t|PAGER_KEY/, "none of the log service");
     running.kill("SIGINT");
     await running.ended;
     const { FROM, LEVEL, ONLY, SHELL_HAS, NODE_ENV } = seen;
@@ -802,8 +844,9 @@ t.test("start and hooks have the variables, where credentials are named", async 
   ] as const) {
     const outcome = await app.tool(argv, env);
     t.equal(outcome.code, 0, outcome.stderr);
-    const { stdout } = spawnSync("cat", [join(app.directory, "built")], { encoding: "utf8" });
-    t.equal(stdout, built, argv.join(" "));
+    const written = (name: string) => readFileSync(join(app.directory, name), "utf8");
+    t.equal(written("built"), built, argv.join(" "));
+    t.notMatch(written("all-of-it"), /s3cr3t|PAGER_KEY/, argv.join(" "));
   }
 });
 

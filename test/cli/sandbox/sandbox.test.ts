@@ -165,6 +165,89 @@ t.test("from nothing to an app that answers, a change, a rollback, another stage
   await until("the end of all functions", () => sandbox.functions().length === 0);
 });
 
+/** Files of an app, with what tool.json says beside its name. */
+interface Deployable {
+  readonly app: string;
+  readonly config?: object;
+}
+
+const answering = (status: number, more = "") =>
+  `require("http").createServer((request, response) => { response.statusCode = ${status}; response.end("${status}") })${more}`;
+
+/** Apps that cannot run, with what a deploy says of each. */
+const CANNOT_RUN: Readonly<Record<string, Deployable & { readonly says: readonly RegExp[] }>> = {
+  "a crash": {
+    app: 'console.log("reading"); throw new Error("DATABASE_URL is not set")',
+    says: [
+      /: the app exited before it listened \(exit code 1\)$/m,
+      /^ {4}reading$/m,
+      /^ {4}Error: DATABASE_URL is not set$/m,
+    ],
+  },
+  "a dependency that is missing": {
+    app: 'require("express")',
+    says: [/: the app exited before it listened \(exit code 1\)$/m, /^ {4}Error: Cannot find module 'express'$/m],
+  },
+  "a port of its own": {
+    app: answering(200, '.listen(0, "127.0.0.1")'),
+    says: [
+      /: the app did not listen on PORT within \d+ ms; it listens on \d+: let it read PORT from its environment$/m,
+    ],
+  },
+  "a variable that breaks the start": {
+    app: `JSON.parse(process.env.SETTINGS); ${answering(200, ".listen(process.env.PORT)")}`,
+    config: { environment: { SETTINGS: "{" } },
+    says: [/: the app exited before it listened \(exit code 1\)$/m, /^ {4}SyntaxError: .*JSON/m],
+  },
+  "a command that is not there": {
+    app: answering(200, ".listen(process.env.PORT)"),
+    config: { proxy: { command: "gunicorn-of-nobody app:app" } },
+    says: [/: the app exited before it listened \(exit code 127\)$/m, /^ {4}.*gunicorn-of-nobody.*not found$/m],
+  },
+};
+
+/** Apps that run, whatever they answer at `/`, with the status of their answers. */
+const CAN_RUN: Readonly<Record<string, Deployable & { readonly status: number }>> = {
+  "500 at /": { app: answering(500, ".listen(process.env.PORT)"), status: 500 },
+  "404 at /": { app: answering(404, ".listen(process.env.PORT)"), status: 404 },
+  "a slow start": {
+    app: `const server = ${answering(200)}; setTimeout(() => server.listen(process.env.PORT), 700);`,
+    config: { proxy: { listen_timeout: 25 } },
+    status: 200,
+  },
+};
+
+t.test("an app that cannot run is not deployed, and one that runs is, whatever it answers", slow(), async (t) => {
+  const sandbox = testSandbox(t);
+  const folder = join(t.testdir(), "app");
+  const deploy = ({ app, config = {} }: Deployable) => {
+    const { proxy = {} } = config as { proxy?: object };
+    const backoff = { attempts: 2, min: 1, max: 2 };
+    makeApp(folder, { name: "shop", ...config, proxy: { backoff, ...proxy } }, app);
+    return sandbox.tool(folder, "deploy");
+  };
+  const [first, ...others] = Object.entries(CANNOT_RUN);
+  const refused = async ([name, row]: [string, (typeof CANNOT_RUN)[string]], state: string) => {
+    const { code, stdout, stderr } = await deploy(row);
+    t.same([code, stdout], [1, ""], name);
+    t.match(stderr, new RegExp(`^error: version \\d+ cannot run, so ${state}: `, "m"), name);
+    for (const says of row.says) t.match(stderr, says, name);
+  };
+  await refused(first!, "staging was not created");
+  t.match(await sandbox.tool(folder, "url"), { code: 1, stdout: "" }, "nothing was made");
+  t.match(await deploy({ app: APP }), { code: 0 });
+  for (const other of others) {
+    await refused(other, "staging stays as it was");
+    t.match(await sandbox.ask("shop", "staging"), { status: 200, body: "one staging\n" }, other[0]);
+  }
+  for (const [name, row] of Object.entries(CAN_RUN)) {
+    const { code, stderr } = await deploy(row);
+    t.equal(code, 0, name) || t.comment(stderr);
+    t.match(stderr, new RegExp(`^check: GET / ${row.status} \\(`, "m"), name);
+    t.match(await sandbox.ask("shop", "staging"), { status: row.status, body: String(row.status) }, name);
+  }
+});
+
 t.test("nothing that a command began with gets to a function, but its path", slow(), async (t) => {
   const sandbox = testSandbox(t, { SECRET_OF_THE_SHELL: "x", AWS_PROFILE: "work", NODE_OPTIONS: "--no-deprecation" });
   const app = makeApp(join(t.testdir(), "app"), { name: "quiet", environment: { GREETING: "hello" } });

@@ -841,6 +841,24 @@ t.test("a start remembers the newest ids, however many older ones a merged segme
   t.equal((await messages(restarted)).length, 1_061, "the oldest is forgotten");
 });
 
+t.test("what comes by two ways counts once among the newest ids, 200,000 of them, and later once more", async (t) => {
+  const directory = folder(t);
+  t.equal(storeSettings({ directory }).recentIds, 200_000, "as the README says");
+  const recentIds = 100;
+  const store = await opened(directory, { recentIds });
+  t.teardown(() => store.close());
+  const batch = (from: number, to: number) =>
+    events(from, to - from).map((event, i) => ({ ...event, id: `id ${from + i}` }));
+  // At every place of the bound in what is remembered: steps that do not divide it.
+  for (let to = 7; to <= 301; to += 7) {
+    await store.append("app", batch(to - 7, to));
+    await store.append("app", batch(Math.max(0, to - recentIds), to));
+  }
+  t.equal((await messages(store)).length, 301, "the second way adds nothing");
+  await store.append("app", batch(0, 1));
+  t.equal((await messages(store)).length, 302, "an older one is forgotten");
+});
+
 t.test("events that become segments while a query looks for filters are counted", slow(), async (t) => {
   const store = await opened(folder(t));
   const parsed = parseQuery("pad = here");

@@ -44,7 +44,7 @@ const FAULTS: Readonly<Record<string, string | RegExp>> = {
 
 for (const [text, problem] of Object.entries(FAULTS)) {
   const read = readPostgresAddress(text, undefined);
-  t.match(read, { ok: false, problem }, text);
+  t.match(read, { ok: false, problems: [problem] }, text);
 }
 
 t.test("a password in an address that cannot be read is not repeated", (t) => {
@@ -60,14 +60,14 @@ t.test("a password in an address that cannot be read is not repeated", (t) => {
     "postgres://tool:12?x=1&sec=ret@localhost/logs",
   ]) {
     const read = readPostgresAddress(text, undefined);
-    t.ok(!read.ok && !/se.?cret/.test(read.problem), text);
+    t.ok(!read.ok && !/se.?cret/.test(read.problems[0]), text);
   }
   t.end();
 });
 
 t.test("a password is kept out of the name", (t) => {
   const read = readPostgresAddress("postgres://tool@db.example.com/logs", "secret");
-  if (!read.ok) throw new Error(read.problem);
+  if (!read.ok) throw new Error(read.problems[0]);
   t.equal(read.value.password, "secret");
   t.equal(placeName(read.value), "the database logs at db.example.com:5432");
   t.end();
