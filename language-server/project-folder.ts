@@ -11,6 +11,7 @@ import {
   ToolDocument,
   type TrafficNow,
   type TrafficQuestion,
+  uriOfPath,
 } from "./service/index.ts";
 import type { TrafficFacts } from "./traffic-facts.ts";
 
@@ -37,7 +38,7 @@ export function projectFolderOf(uri: string, directoryOf: Host["directoryOf"]): 
 interface ProjectFolderParts {
   readonly uri: string;
   readonly directory: Directory | undefined;
-  /** A tool.json as it is in the editor; undefined if it is not open. */
+  /** A configuration as it is in the editor; undefined if it is not open. */
   readonly openConfig: (uri: string) => ToolDocument | undefined;
   readonly clock: Clock;
   readonly profiles: Host["profiles"];
@@ -99,6 +100,11 @@ export class ProjectFolder implements Project {
         return text === undefined ? undefined : new ToolDocument({ uri, version: 0, text, kind: "config" });
       })
     );
+  }
+
+  openFile(path: string): ToolDocument | undefined {
+    const uri = uriOfPath(this.uri, path);
+    return uri === undefined ? undefined : this.#openConfig(uri);
   }
 
   forget(): void {

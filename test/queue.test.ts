@@ -161,6 +161,40 @@ t.test("costs", async (t) => {
   t.ok(secondsOf(costs, "test/new.test.ts") > 0);
 });
 
+t.test("the seconds that the READMEs name are those of the recorded costs", async (t) => {
+  const { commandSeconds, suitesOf } = await load("loop/suites.mjs");
+  const { recordedCosts } = await load("loop/cost.mjs");
+  const costs = recordedCosts();
+  /** The cells of each row of a table, after an empty one. */
+  const rowsOf = (path: string) =>
+    readFileSync(join(root, path), "utf8")
+      .split("\n")
+      .filter((line) => line.startsWith("| "))
+      .map((line) => line.split("|").map((cell) => cell.trim()));
+  const numberIn = (cell = "") => Number(/[\d,]+/.exec(cell)?.[0].replaceAll(",", ""));
+  // A tenth: the costs of a file are recorded anew when it is changed, and no table needs that.
+  const isNear = (written: number, recorded: number) => Math.abs(written - recorded) <= Math.max(2, recorded / 10);
+  const compare = (path: string, name: string, cells: readonly [cell: string | undefined, recorded: number][]) => {
+    const recorded = cells.map(([, seconds]) => Math.round(seconds));
+    const isRight = cells.every(([cell, seconds]) => isNear(numberIn(cell), seconds));
+    t.ok(isRight, `${path}: ${name} has ${recorded.join(" and ")}`);
+  };
+  const commands = rowsOf("README.md");
+  for (const [command, seconds] of Object.entries<number>(commandSeconds(costs))) {
+    const row = commands.find(([, name]) => name === `\`${command}\``);
+    compare("README.md", command, [[row?.[2], seconds]]);
+  }
+  const suites = suitesOf(costs) as Readonly<Record<string, { readonly files: number; readonly seconds: number }>>;
+  const table = rowsOf("test/README.md").filter(([, name = ""]) => name in suites);
+  t.equal(table.length, Object.keys(suites).length, "each suite has its row");
+  for (const [, name = "", files, seconds] of table) {
+    compare("test/README.md", name, [
+      [files, suites[name]!.files],
+      [seconds, suites[name]!.seconds],
+    ]);
+  }
+});
+
 t.test("files that are never run as tests, and names of two", async (t) => {
   const { nameFaults } = await load("lint/costs.mjs");
   const tap = 'import t from "tap";\n';

@@ -38,6 +38,7 @@ interface At {
 interface In {
   readonly range: Range;
 }
+type ReferencesAt = At & { readonly context: ReferenceContext };
 interface Formatting {
   readonly options: FormattingOptions;
 }
@@ -61,7 +62,7 @@ export function editingMethods(): readonly Method[] {
     {
       method: "textDocument/references",
       capability: { referencesProvider: true },
-      answer: (it: Request<At & { context: ReferenceContext }>) => references(it.document, at(it), it.params.context),
+      answer: (it: Request<ReferencesAt>) => references(it.document, at(it), it.params.context, it.project),
     },
     {
       method: "textDocument/documentHighlight",
@@ -71,12 +72,12 @@ export function editingMethods(): readonly Method[] {
     {
       method: "textDocument/prepareRename",
       capability: {},
-      answer: (it: Request<At>) => prepareRename(it.document, at(it)),
+      answer: (it: Request<At>) => prepareRename(it.document, at(it), it.project),
     },
     {
       method: "textDocument/rename",
       capability: { renameProvider: { prepareProvider: true } },
-      answer: (it: Request<At & { newName: string }>) => rename(it.document, at(it), it.params.newName),
+      answer: (it: Request<At & { newName: string }>) => rename(it.document, at(it), it.params.newName, it.project),
     },
     {
       method: "textDocument/linkedEditingRange",

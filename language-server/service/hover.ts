@@ -23,7 +23,7 @@ import { memberText } from "./completion/good-values.ts";
 import { detailOf } from "./completion/keys.ts";
 import { headerDocs, REGION_PLACES, STATUS_WORDS } from "./completion/names.ts";
 import type { EmbeddedString, ToolDocument, TreePlace } from "./document.ts";
-import type { Project } from "./project.ts";
+import { filesBeside, type Project, pathFrom } from "./project.ts";
 import { rivals, sampleOf } from "./routes.ts";
 import { actionBefore, TEMPLATE_FIELDS, TEMPLATE_FUNCTIONS, TEMPLATE_KEYWORDS } from "./template-words.ts";
 import { headerValueWords, policyActionWords } from "./value-words.ts";
@@ -251,7 +251,7 @@ function languageOf(document: ToolDocument, string: EmbeddedString, project: Pro
       return words === undefined ? [] : [words];
     }
     default:
-      if (language === "ref:/logs/notifications") return notificationWords(document, value);
+      if (language === "ref:/logs/notifications") return notificationWords(document, value, project);
       return language.startsWith("ref:/actions") ? actionWords(document, value) : [];
   }
 }
@@ -287,15 +287,19 @@ function regionWords(value: string): string[] {
   ];
 }
 
-function notificationWords(document: ToolDocument, name: string): string[] {
-  const notification = document.notifications().find(({ key }) => key.value === name)?.value;
+/** A notification, of this file or of another one of the project. */
+function notificationWords(document: ToolDocument, name: string, project: Project): string[] {
+  const inFile = (file: ToolDocument) => file.notifications().find(({ key }) => key.value === name)?.value;
+  const other = inFile(document) ? undefined : filesBeside(document, project).find((file) => inFile(file));
+  const notification = inFile(other ?? document);
   if (notification === undefined) return [];
   const targets = ["email_addresses", "sms_numbers"].flatMap((key) => {
     const list = memberOf(notification, key)?.value;
     return list?.type === "array" ? list.items.flatMap((item) => (item.type === "string" ? item.value : [])) : [];
   });
   const whom = targets.join(", ") || (memberText(notification, "slack_channel") ?? "its target");
-  return [`Notifies ${whom} by ${memberText(notification, "type") ?? "no type yet"}.`];
+  const where = other === undefined ? "" : ` It is in \`${pathFrom(project, other)}\`.`;
+  return [`Notifies ${whom} by ${memberText(notification, "type") ?? "no type yet"}.${where}`];
 }
 
 function actionWords(document: ToolDocument, name: string): string[] {

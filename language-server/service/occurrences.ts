@@ -1,3 +1,4 @@
+import type { Location } from "vscode-languageserver-types";
 import type { Span } from "../../grammar/problem.ts";
 import { columnNamedAt, type NamedStage, parsePipeline, stagesNamedIn } from "../../grammar/query/index.ts";
 import { locationCaptures, parseLocation, parseRoute } from "../../grammar/route/index.ts";
@@ -5,6 +6,7 @@ import { DEFAULT_STAGES } from "../../schema/index.ts";
 import { memberOf, type StringNode, spanInside } from "../../schema/json.ts";
 import { targets } from "../../schema/languages.ts";
 import type { SectionEntry, ToolDocument } from "./document.ts";
+import { filesBeside, type Project } from "./project.ts";
 
 /** Something in a tool.json that has a name, and every place where that name is written. */
 export interface NameOccurrences {
@@ -12,8 +14,15 @@ export interface NameOccurrences {
   readonly name: string;
   /** In the order of the text; the one under the cursor is among them. */
   readonly places: readonly Occurrence[];
+  /** The other files of the project that name it. */
+  readonly elsewhere?: readonly FileOccurrences[];
   /** Why it cannot be renamed; undefined if it can. */
   readonly fixed?: string;
+}
+
+export interface FileOccurrences {
+  readonly document: ToolDocument;
+  readonly places: readonly Occurrence[];
 }
 
 export interface Occurrence {
@@ -27,9 +36,14 @@ export interface Occurrence {
 
 /**
  * The named thing at an offset: an action, a notification, a stage (in queries too), a saved query, a column of a query's
- * rows, a param of a redirect's pattern, or the splat.
+ * rows, a param of a redirect's pattern, or the splat. Notifications and stages are those of the whole project: of tool.json
+ * and of the files that it includes.
  */
-export function occurrencesAt(document: ToolDocument, offset: number): NameOccurrences | undefined {
+export function occurrencesAt(
+  document: ToolDocument,
+  offset: number,
+  project: Project = {},
+): NameOccurrences | undefined {
   if (document.kind === "query") return column(document.query, offset, (span) => span);
   const at = document.pathAt(offset);
   if (at === undefined) return undefined;
@@ -37,22 +51,22 @@ export function occurrencesAt(document: ToolDocument, offset: number): NameOccur
   if (at.isKey) {
     const key = at.member?.key;
     if (key === undefined || !touches(key.content, offset)) return undefined;
-    if (section === "stages" && at.path.length === 2) return stage(document, key.value);
+    if (section === "stages" && at.path.length === 2) return stage(document, key.value, project);
     if (section === "logs" && at.path[1] === "queries" && at.path.length === 3) return alone("query", key);
     if (section === "logs" && at.path[1] === "notifications" && at.path.length === 3)
-      return notification(document, key.value);
+      return notification(document, key.value, project);
     if (section === "redirects" && at.path.length === 2) return capture(document, at.member!, offset);
     return undefined;
   }
   if (at.node.type !== "string" || !touches(at.node.content, offset)) return undefined;
   const isOfAlert = section === "logs" && at.path[1] === "alerts" && at.path.length === 4;
-  if (isOfAlert && at.path[3] === "notify") return notification(document, at.node.value);
+  if (isOfAlert && at.path[3] === "notify") return notification(document, at.node.value, project);
   if (isOfAlert ? at.path[3] !== "query" : at.path.length !== 3) return undefined;
   if (isOfAlert || (section === "logs" && at.path[1] === "queries")) {
     const { node } = at;
     const stageName = stagesIn(document, node).find(({ span }) => touches(span, offset));
     // A stage that every app has needs no key to be one.
-    if (stageName !== undefined) return stageAt(document, stageName.name);
+    if (stageName !== undefined) return stageAt(document, stageName.name, project);
     const inQuery = document.embeddedAt(offset)?.toValue(offset);
     return inQuery === undefined
       ? undefined
@@ -79,38 +93,65 @@ function action(document: ToolDocument, name: string): NameOccurrences {
   return { kind: "action", name, places: inOrder(all) };
 }
 
-function notification(document: ToolDocument, name: string): NameOccurrences {
+/** The places of a thing in a document, and in the files beside it. */
+function placesOf(document: ToolDocument, project: Project, placesIn: (file: ToolDocument) => Occurrence[]) {
+  const elsewhere = filesBeside(document, project)
+    .map((file) => ({ document: file, places: inOrder(placesIn(file)) }))
+    .filter(({ places }) => places.length > 0);
+  return { places: inOrder(placesIn(document)), ...(elsewhere.length > 0 && { elsewhere }) };
+}
+
+/** The places in all files, but for those that are not wanted. */
+export function locationsOf(
+  document: ToolDocument,
+  { places, elsewhere = [] }: NameOccurrences,
+  isWanted: (place: Occurrence) => boolean,
+): Location[] {
+  return [{ document, places }, ...elsewhere].flatMap((file) =>
+    file.places.filter(isWanted).map(({ span }) => ({ uri: file.document.uri, range: file.document.rangeOf(span) })),
+  );
+}
+
+function notification(document: ToolDocument, name: string, project: Project): NameOccurrences {
+  return { kind: "notification", name, ...placesOf(document, project, (file) => placesOfNotification(file, name)) };
+}
+
+function placesOfNotification(document: ToolDocument, name: string): Occurrence[] {
   const keys = document.notifications().filter(({ key }) => key.value === name);
   const named = document.logAlerts().flatMap(({ value }) => memberOf(value, "notify")?.value ?? []);
-  const places = [
+  return [
     ...keys.map(({ key }): Occurrence => ({ span: key.content, isDefinition: true })),
     ...named
       .filter((node): node is StringNode => node.type === "string" && node.value === name)
       .map(({ content }): Occurrence => ({ span: content, isDefinition: false })),
   ];
-  return { kind: "notification", name, places: inOrder(places) };
 }
 
-function stageAt(document: ToolDocument, name: string): NameOccurrences | undefined {
-  const isKnown = document.stages().some(({ key }) => key.value === name) || isDefault(name);
-  return isKnown ? stage(document, name) : undefined;
+function stageAt(document: ToolDocument, name: string, project: Project): NameOccurrences | undefined {
+  const isIn = (file: ToolDocument) => file.stages().some(({ key }) => key.value === name);
+  const isKnown = isDefault(name) || isIn(document) || filesBeside(document, project).some(isIn);
+  return isKnown ? stage(document, name, project) : undefined;
 }
 
-function stage(document: ToolDocument, name: string): NameOccurrences {
+function stage(document: ToolDocument, name: string, project: Project): NameOccurrences {
+  const fixed = isDefault(name) ? `every app has the stage "${name}": it cannot be called otherwise` : undefined;
+  const places = placesOf(document, project, (file) => placesOfStage(file, name));
+  return { kind: "stage", name, ...places, ...(fixed !== undefined && { fixed }) };
+}
+
+function placesOfStage(document: ToolDocument, name: string): Occurrence[] {
   const keys = document.stages().filter(({ key }) => key.value === name);
   const queries = [
     ...document.queries().map(({ value }) => value),
     ...document.logAlerts().map(({ value }) => memberOf(value, "query")?.value),
   ];
   const named = queries.flatMap((node) => (node?.type === "string" ? stagesIn(document, node) : []));
-  const places = [
+  return [
     ...keys.map(({ key }): Occurrence => ({ span: key.content, isDefinition: true })),
     ...named
       .filter((one) => one.name === name)
       .map(({ span, isQuoted }): Occurrence => ({ span, isDefinition: false, ...(!isQuoted && { isWord: true }) })),
   ];
-  const fixed = isDefault(name) ? `every app has the stage "${name}": it cannot be called otherwise` : undefined;
-  return { kind: "stage", name, places: inOrder(places), ...(fixed !== undefined && { fixed }) };
 }
 
 const isDefault = (name: string) => (DEFAULT_STAGES as readonly string[]).includes(name);

@@ -1,7 +1,8 @@
-import { type Directory, isLogPart, type PartOf, type Profiles, partOf } from "../../schema/index.ts";
+import { type Directory, isLogPart, logParts, type PartOf, type Profiles, partOf } from "../../schema/index.ts";
 import { memberOf } from "../../schema/json.ts";
 import type { CloudAnswer, CloudQuestion } from "./cloud.ts";
-import type { DocumentKind, ToolDocument } from "./document.ts";
+import { type DocumentKind, ToolDocument } from "./document.ts";
+import { pathOfUri, uriOfPath } from "./paths.ts";
 import type { EditorSettings } from "./settings.ts";
 import type { TrafficNow } from "./traffic.ts";
 import type { TrafficQuestion } from "./traffic-question.ts";
@@ -21,6 +22,8 @@ export interface Project {
   traffic?(question: TrafficQuestion | undefined, source: EditorSettings["traffic"]): TrafficNow | undefined;
   /** The project's tool.json: as it is in the editor, else as it is saved. */
   config?(): ToolDocument | undefined;
+  /** A configuration of the project by its path, as it is in the editor; undefined if it is not open. */
+  openFile?(path: string): ToolDocument | undefined;
 }
 
 export interface ProjectFile {
@@ -54,6 +57,28 @@ export function partOfProject(uri: string, project: Project): PartOf | undefined
   const path = pathIn(uri, project);
   const root = project.config?.()?.root;
   return path !== undefined && isLogPart(root, path) ? partOf(root, path, project.directory) : undefined;
+}
+
+/**
+ * The other files that share their names with a document: tool.json, and what its `logs.include` names. None for a document
+ * that is not among these itself.
+ */
+export function filesBeside(document: ToolDocument, project: Project): ToolDocument[] {
+  const config = project.config?.();
+  if (config === undefined || project.directory === undefined) return [];
+  if (document.uri !== config.uri && !isPart(document.uri, project)) return [];
+  const parts = logParts(config.root, project.directory).flatMap(({ path, text }) => {
+    const uri = uriOfPath(config.uri, path);
+    const open = project.openFile?.(path);
+    return open ?? (uri === undefined ? [] : new ToolDocument({ uri, version: 0, text, kind: "config" }));
+  });
+  const own = pathFrom(project, document);
+  return [config, ...parts].filter((file) => pathFrom(project, file) !== own);
+}
+
+/** The path of a document as a sentence names it. */
+export function pathFrom({ uri }: Project, document: ToolDocument): string {
+  return (uri !== undefined && pathOfUri(uri, document.uri)) || document.name;
 }
 
 /** The path of a file from the folder of tool.json. */

@@ -7,13 +7,15 @@ import type { Member, StringNode } from "../../schema/json.ts";
 import type { ToolDocument } from "./document.ts";
 import { Refusal } from "./method.ts";
 import { type NameOccurrences, occurrencesAt } from "./occurrences.ts";
+import { filesBeside, type Project, pathFrom } from "./project.ts";
 
 /** The name at an offset, to be edited; undefined if nothing there has one. Throws a Refusal if the name is fixed. */
 export function prepareRename(
   document: ToolDocument,
   offset: number,
+  project: Project = {},
 ): { range: Range; placeholder: string } | undefined {
-  const occurrences = occurrencesAt(document, offset);
+  const occurrences = occurrencesAt(document, offset, project);
   if (occurrences === undefined) return undefined;
   if (occurrences.fixed !== undefined) throw new Refusal(occurrences.fixed);
   // The last one that the cursor can belong to; a colon before it counts as part of it.
@@ -25,21 +27,42 @@ export function prepareRename(
  * Renames the thing at an offset to `newName`, wherever it is named. Throws a Refusal if that would cause a problem: the
  * name is invalid, or already taken.
  */
-export function rename(document: ToolDocument, offset: number, newName: string): WorkspaceEdit | undefined {
-  const occurrences = occurrencesAt(document, offset);
+export function rename(
+  document: ToolDocument,
+  offset: number,
+  newName: string,
+  project: Project = {},
+): WorkspaceEdit | undefined {
+  const occurrences = occurrencesAt(document, offset, project);
   if (occurrences === undefined) return undefined;
   if (occurrences.fixed !== undefined) throw new Refusal(occurrences.fixed);
   const isQuery = document.kind === "query";
   const text = isQuery ? newName : JSON.stringify(newName).slice(1, -1);
   const quoted = isWordOfQueries(newName) ? text : JSON.stringify(JSON.stringify(newName)).slice(1, -1);
-  const edits = occurrences.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text }));
-  const objection = invalid(occurrences, newName) ?? (isQuery ? worseQuery(document, edits) : worse(document, edits));
+  const files = [{ document, places: occurrences.places }, ...(occurrences.elsewhere ?? [])].map((file) => ({
+    document: file.document,
+    edits: file.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text })),
+  }));
+  let objection = invalid(occurrences, newName) ?? taken(occurrences, newName, filesBeside(document, project), project);
+  for (const file of files) objection ??= (isQuery ? worseQuery : worse)(file.document, file.edits);
   if (objection !== undefined) throw new Refusal(objection);
-  return {
-    changes: {
-      [document.uri]: edits.map(({ span, text }) => ({ range: document.rangeOf(span), newText: text })),
-    },
-  };
+  const changes = files.map(({ document: file, edits }) => [
+    file.uri,
+    edits.map(({ span, text }) => ({ range: file.rangeOf(span), newText: text })),
+  ]);
+  return { changes: Object.fromEntries(changes) };
+}
+
+/** Whether a file beside the document has the new name: the checks of one file say nothing of it. */
+function taken(
+  { kind, name }: NameOccurrences,
+  newName: string,
+  others: readonly ToolDocument[],
+  project: Project,
+): string | undefined {
+  if (kind !== "notification" || newName === name) return undefined;
+  const other = others.find((file) => file.notifications().some(({ key }) => key.value === newName));
+  return other && `${quote(pathFrom(project, other))} has a notification ${quote(newName)} already`;
 }
 
 /** Whether a query may name a stage so without quotes. */

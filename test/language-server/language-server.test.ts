@@ -3,13 +3,14 @@ import { readdirSync, readFileSync } from "node:fs";
 import { join } from "node:path";
 import { pathToFileURL } from "node:url";
 import fc from "fast-check";
-import t from "tap";
-import type { CompletionItem, Diagnostic, TextEdit } from "vscode-languageserver-types";
+import t, { type Test } from "tap";
+import type { CompletionItem, Diagnostic, Location, TextEdit } from "vscode-languageserver-types";
 import { type Problem, renderProblem } from "../../grammar/problem.ts";
 import { directoryOf } from "../../language-server/node-directory.ts";
 import { machineProfiles } from "../../language-server/node-profiles.ts";
 import { KIND } from "../../language-server/service/completion/candidate.ts";
 import { complete, resolveCompletion } from "../../language-server/service/completion/complete.ts";
+import { definition } from "../../language-server/service/definition.ts";
 import type { DiagnosticData } from "../../language-server/service/diagnostics.ts";
 import { hover } from "../../language-server/service/hover.ts";
 import {
@@ -17,9 +18,13 @@ import {
   diagnose,
   documentKindOf,
   methods,
+  type Project,
+  Refusal,
   ToolDocument,
 } from "../../language-server/service/index.ts";
-import { errorPagesUri } from "../../language-server/service/project.ts";
+import { errorPagesUri, filesBeside } from "../../language-server/service/project.ts";
+import { references } from "../../language-server/service/references.ts";
+import { prepareRename, rename } from "../../language-server/service/rename.ts";
 import { signatureHelp } from "../../language-server/service/signature-help.ts";
 import { checkConfig } from "../../schema/index.ts";
 import { parseJson, SYNTAX_CODES } from "../../schema/json.ts";
@@ -693,17 +698,32 @@ t.test("the editor says what the command says, at the same place", (t) => {
   t.end();
 });
 
+const alertOf = (notify: string) =>
+  `{ "logs": { "alerts": { "a": { "query": "error", "operator": ">", "notify": "${notify}" } } } }`;
+/** A project whose tool.json includes `ops`; `b.json` there has a notification. */
+function includedIn(t: Test): Project {
+  const night =
+    '{ "logs": { "notifications": { "night": { "type": "email", "email_addresses": ["ops@example.com"] } } } }';
+  const folder = t.testdir({ ops: { "a.json": "", "b.json": night } });
+  const config = documentOf(
+    `{
+      "name": "app",
+      "stages": { "canary": {} },
+      "logs": {
+        "include": ["ops/*.json"],
+        "notifications": { "day": { "type": "sms", "sms_numbers": ["+15550100"] } },
+        "alerts": { "b": { "query": "error", "operator": ">", "notify": "night" } }
+      }
+    }`,
+  );
+  return { ...projectOf(FILES, () => config), directory: directoryOf(`${pathToFileURL(folder)}/`)! };
+}
+
 t.test("an included file is checked as a part of its tool.json", (t) => {
-  const folder = t.testdir({
-    ops: { "a.json": "", "b.json": '{ "logs": { "notifications": { "night": { "type": "email" } } } }' },
-  });
-  const config = documentOf('{ "name": "app", "logs": { "include": ["ops/*.json"] } }');
-  const project = { ...projectOf(FILES, () => config), directory: directoryOf(`${pathToFileURL(folder)}/`)! };
-  const alert = (notify: string) =>
-    `{ "logs": { "alerts": { "a": { "query": "error", "operator": ">", "notify": "${notify}" } } } }`;
+  const project = includedIn(t);
   const rows: [text: string, codes: string[]][] = [
-    [alert("night"), []],
-    [alert("day"), ["config/unknown-reference"]],
+    [alertOf("night"), []],
+    [alertOf("evening"), ["config/unknown-reference"]],
     ['{ "name": "app" }', ["config/not-in-part"]],
   ];
   for (const [text, codes] of rows) {
@@ -711,13 +731,70 @@ t.test("an included file is checked as a part of its tool.json", (t) => {
     const reported = diagnosticsOf(document, project).map(({ code }) => code);
     t.same(reported, codes, text);
   }
-  const { text, offset } = cursor(alert("|"));
+  const { text, offset } = cursor(alertOf("|"));
   const offered = complete(documentOf(text, "config", "ops/a.json"), offset, project, CLIENT).items;
   t.same(
     offered.map(({ label }) => label),
-    ["night"],
-    "a notification of another file",
+    ["day", "night"],
+    "the notifications of the other files",
   );
+  t.end();
+});
+
+t.test("an included file has the features of its tool.json", (t) => {
+  const project = includedIn(t);
+  const open = (marked: string) => {
+    const { text, offset } = cursor(marked);
+    return { document: documentOf(text, "config", "ops/a.json"), offset };
+  };
+  const query = '{ "logs": { "queries": { "slow": "duration >|= 1s" } } }';
+  const hovers: [text: string, on: string, says: RegExp][] = [
+    ['{ "logs": { "alerts": { "a": { "thres|hold": 1 } } } }', '"threshold"', /number/],
+    [query.replace("|", "").replace("dura", "dura|"), "duration", /./],
+    [alertOf("ni|ght"), '"night"', /^Notifies ops@example\.com by email\. It is in `ops\/b\.json`\./],
+    [alertOf("d|ay"), '"day"', /^Notifies \+15550100 by sms\. It is in `tool\.json`\./],
+  ];
+  for (const [text, on, says] of hovers) {
+    const { document, offset } = open(text);
+    const { contents, range } = hover(document, offset, project, CLIENT)!;
+    t.equal(document.text.slice(document.offsetAt(range!.start), document.offsetAt(range!.end)), on, text);
+    t.match((contents as { value: string }).value, says, text);
+  }
+
+  const canary = '{ "logs": { "queries": { "slow": "stage = can|ary" } } }';
+  const places: [text: string, made: string, named: string[]][] = [
+    [alertOf("ni|ght"), "b.json night", ["a.json night", "tool.json night"]],
+    [alertOf("d|ay"), "tool.json day", ["a.json day"]],
+    [canary, "tool.json canary", ["a.json canary"]],
+  ];
+  for (const [text, made, named] of places) {
+    const { document, offset } = open(text);
+    const shown = (locations: readonly Location[]) =>
+      locations.map(({ uri, range }) => {
+        const file = [document, ...filesBeside(document, project)].find((one) => one.uri === uri)!;
+        return `${file.name} ${file.text.slice(file.offsetAt(range.start), file.offsetAt(range.end))}`;
+      });
+    t.same(shown(definition(document, offset, project)), [made], `${text}: where it is made`);
+    t.same(shown(references(document, offset, { includeDeclaration: false }, project)), named, text);
+  }
+
+  const renamed = (text: string, name: string) => {
+    const { document, offset } = open(text);
+    t.ok(prepareRename(document, offset, project), text);
+    const { changes = {} } = rename(document, offset, name, project)!;
+    return [document, ...filesBeside(document, project)].flatMap((file) => {
+      const edits = changes[file.uri];
+      return edits === undefined ? [] : `${file.name}: ${edits.map(({ newText }) => newText).join(" ")}`;
+    });
+  };
+  t.same(renamed(alertOf("ni|ght"), "dusk"), ["a.json: dusk", "tool.json: dusk", "b.json: dusk"], "in every file");
+  t.same(renamed(canary, "not"), ['a.json: \\"not\\"', "tool.json: not"], "a stage, quoted where a query needs it");
+  const { document, offset } = open(alertOf("ni|ght"));
+  const typed = documentOf('\n\n{ "logs": { "notifications": { "night": {} } } }', "config", "ops/b.json");
+  const openFile = (path: string) => (path === "ops/b.json" ? typed : undefined);
+  const [there] = definition(document, offset, { ...project, openFile });
+  t.equal(there?.range.start.line, 2, "as the file is in the editor");
+  t.throws(() => rename(document, offset, "day", project), new Refusal('"tool.json" has a notification "day" already'));
   t.end();
 });
 
