@@ -45,7 +45,7 @@ function problemPage({ type, message }: RpcError): string {
 }
 
 const TITLES: Readonly<Record<string, string>> = {
-  not_found: "This link has ended",
+  not_found: "This link has expired",
   forbidden: "Not allowed",
   unauthorized: "Not signed in",
   rate_limited: "Too many attempts",

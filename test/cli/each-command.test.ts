@@ -62,7 +62,8 @@ t.test("in a folder", slow(), async (t) => {
     "tool.json": JSON.stringify({ name: "app", hooks: { build: "echo built" }, logs: LOGS }),
     "package.json": "{}",
     "app.js": 'require("node:http").createServer((_, response) => response.end("here")).listen(process.env.PORT);',
-    "app.log": '{"level":"error","message":"a"}\n{"level":"info","message":"b"}\n',
+    "app.log":
+      '{"time":"2026-01-15T12:00:00Z","level":"error","message":"a"}\n{"time":"2026-01-15T12:00:01Z","level":"info","message":"b"}\n',
   });
   const env = { XDG_CONFIG_HOME: join(cwd, "config"), XDG_CACHE_HOME: join(cwd, "cache") };
   for (const { file, words, code = 0, says } of inFolder) {

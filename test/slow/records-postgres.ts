@@ -174,7 +174,7 @@ t.test("the key of the secrets is the same for all processes", { skip }, async (
   const first = await opened(t, folder);
   const sealed = first.seal.close("secret", "place");
   const place = readPostgresAddress(await (await testPostgres()).database(databaseOf(folder)), undefined);
-  if (!place.ok) throw new Error(place.problem);
+  if (!place.ok) throw new Error(place.problems[0]);
   const key = join(other, "secrets.key");
   await t.rejects(openPostgresRecords(place.value, key), {
     message: `${key} is missing: the secrets in the records are sealed by a key`,
@@ -192,7 +192,7 @@ t.test("a database that cannot be used is refused with what to do", { skip }, as
   const folder = folderOf(t);
   const open = async (address: string, clock: Clock = systemClock) => {
     const place = readPostgresAddress(address, undefined);
-    if (!place.ok) throw new Error(place.problem);
+    if (!place.ok) throw new Error(place.problems[0]);
     return openPostgresRecords({ ...place.value, bounds: UNBOUNDED }, join(folder, "secrets.key"), { clock });
   };
   const address = (await server.database("there")).replace("/there?", "/missing?");
@@ -365,7 +365,7 @@ t.test("a question that breaks off each time ends as one to a server that is awa
   await opened(t, folder);
   const host = await cuttingRelay(t, server, 'from "searches"');
   const place = readPostgresAddress(await server.database(databaseOf(folder)), undefined);
-  if (!place.ok) throw new Error(place.problem);
+  if (!place.ok) throw new Error(place.problems[0]);
   const key = join(folder, "secrets.key");
   const { db, close } = await openPostgresRecords({ ...place.value, host, bounds: UNBOUNDED }, key);
   t.teardown(close);
@@ -384,7 +384,7 @@ t.test("a question that is not answered in its time is not asked again", { skip 
   let count = 0;
   const host = await cuttingRelay(t, server, 'from "searches"', () => ++count > 0);
   const place = readPostgresAddress(await server.database(databaseOf(folder)), undefined);
-  if (!place.ok) throw new Error(place.problem);
+  if (!place.ok) throw new Error(place.problems[0]);
   // The driver counts the time itself.
   const bounds = { ...UNBOUNDED, statementMs: 3_000 };
   const { db, close } = await openPostgresRecords({ ...place.value, host, bounds }, join(folder, "secrets.key"));

@@ -201,7 +201,7 @@ t.test("the records of a data directory are copied", { skip }, async (t) => {
   t.match(again.stderr, /^copied 1\d{3} rows of 25 tables; /);
   t.same(["records.sqlite", "secrets.key"].map(bytesOf), before, "the directory is as it was");
   const place = readPostgresAddress(records, undefined);
-  if (!place.ok) throw new Error(place.problem);
+  if (!place.ok) throw new Error(place.problems[0]);
   const copy = await openPostgresRecords(place.value, join(data, "secrets.key"));
   const opened = await openRecords(data);
   t.same(await rowsOf(copy), await rowsOf(opened));

@@ -47,7 +47,7 @@ export async function openOnPostgres(
   const { openPostgresRecords } = await import("../../logservice/records/postgres/open.ts");
   const { readPostgresAddress } = await import("../../logservice/records/postgres/place.ts");
   const place = readPostgresAddress(await (await testPostgres()).database(databaseOf(directory)), undefined);
-  if (!place.ok) throw new Error(place.problem);
+  if (!place.ok) throw new Error(place.problems[0]);
   const bounded = { ...place.value, bounds: UNBOUNDED };
   return openPostgresRecords(bounded, join(directory, KEY_FILE), { ...options, clock });
 }

@@ -108,15 +108,15 @@ t.test("codes are guessed: five tries, over the page and the operation together"
         number % 2 === 0
           ? guesser
               .submit(page, { code: guess })
-              .then(({ text }) => /another code|last try|has ended/.exec(text)?.[0] ?? text)
+              .then(({ text }) => /another code|last try|has expired/.exec(text)?.[0] ?? text)
           : at
               .rpc("confirm_sign_in", { link: linkPartOf(link), code: guess })
-              .then(({ json }) => /another one|last try|has ended/.exec(json.message)?.[0] ?? json),
+              .then(({ json }) => /another one|last try|has expired/.exec(json.message)?.[0] ?? json),
       ),
     );
     statuses.push(...answers);
   }
-  const { "has ended": ended = 0, ...tries } = tally(statuses);
+  const { "has expired": ended = 0, ...tries } = tally(statuses);
   t.ok(ended >= 365, `${statuses.length - ended} guesses were looked at`, { tries });
   const left = await at.service.records.db.selectFrom("sign_ins").select(["tries_left", "status"]).execute();
   t.same(left, [{ tries_left: 0, status: "waiting" }]);

@@ -274,7 +274,7 @@ t.test("the first owner, by a link that the machine printed", async (t) => {
   t.same([placeOf(first), titleOf(first)], ["/", UI_TITLE]);
   t.match((await accountPageOf(window)).text, /Signed in as <strong>ana@example\.com/);
   const again = await at.browser().open(link);
-  t.same([again.status, titleOf(again)], [404, "This link has ended"]);
+  t.same([again.status, titleOf(again)], [404, "This link has expired"]);
   t.end();
 });
 
