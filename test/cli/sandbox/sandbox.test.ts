@@ -211,7 +211,7 @@ const CAN_RUN: Readonly<Record<string, Deployable & { readonly status: number }>
   "500 at /": { app: answering(500, ".listen(process.env.PORT)"), status: 500 },
   "404 at /": { app: answering(404, ".listen(process.env.PORT)"), status: 404 },
   "a slow start": {
-    app: `const server = ${answering(200)}; setTimeout(() => server.listen(process.env.PORT), 700);`,
+    app: `require("child_process").execFileSync("sleep", ["1"]); ${answering(200, ".listen(process.env.PORT)")}`,
     config: { proxy: { listen_timeout: 25 } },
     status: 200,
   },
