@@ -75,14 +75,14 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["logs --file log.ndjson level=error|count", 527],
   ["logs --file log.ndjson status>=500", 527],
   ["logs --file log.ndjson level==error", 650],
-  ["logs", 804],
+  ["logs", 805],
   ["validate", 864],
   ["config", 825],
-  ["run build", 839],
-  ["build --size", 1_067],
-  ["start --address nowhere", 1_083],
+  ["run build", 840],
+  ["build --size", 1_068],
+  ["start --address nowhere", 1_084],
   ["deploy", 2_030],
-  ["url", 1_611],
+  ["url", 1_612],
 ];
 
 t.test("what a command loads", async (t) => {

@@ -49,7 +49,7 @@ t.test("the first tests of a source, and others that are among them", (t) => {
     ["test/vectors/query-pipes.json", [], ["grammar/query/query-pipes", "language-server/editor-stages"]],
     ["test/apps/echo/server.mjs", [], ["runtime/http", "runtime/runtime", "runtime/lambda/lambda-events"]],
     ["test/fixtures/logger-lines.json", ["cli/logs/loggers"], []],
-    ["README.md", ["readme"], []],
+    ["README.md", [], ["readme", "queue"]],
     ["cli/logs/STAGES.md", ["grammar/query/query-pipe-words", "grammar/query/query-pipes"], []],
     ["test/vectors/scan.json", [], ["cli/logs/scan", "loop/record"]],
     ["cli/release/install.sh", [], ["cli/release/install-script", "cli/release/upgrade"]],

@@ -116,7 +116,10 @@ export const DATA = {
     "test/schema/mutants.test.ts",
   ],
 
-  "README.md": ["test/readme.test.ts", "test/slow/readme.ts", "test/cli/ci-jobs.test.ts", "test/queue.test.ts"],
+  "README.md": [
+    ...["test/readme.test.ts", "test/slow/readme.ts", "test/cli/ci-jobs.test.ts", "test/queue.test.ts"],
+    "test/cli/aws/cloud-access.test.ts",
+  ],
   "test/README.md": ["test/queue.test.ts"],
   "logservice/README.md": ["test/logservice/service-senders.test.ts"],
   "cli/logs/STAGES.md": ["test/grammar/query/query-pipe-words.test.ts", "test/grammar/query/query-pipes.test.ts"],
