@@ -415,7 +415,7 @@ const ENVIRONMENT_APP = `
 import { createServer } from "node:http";
 createServer((request, response) => response.end(JSON.stringify(process.env))).listen(process.env.PORT);`;
 
-t.test("a deploy gives secrets of the log service to nobody: no hook, no archive, no function", async (t) => {
+t.test("a deploy gives secrets of the log service to nobody: no hook, no archive, no function", slow(), async (t) => {
   const aws = await startAws(t);
   const folder = t.testdir();
   const hooks = ["prebuild", "build", "postbuild", "predeploy", "postdeploy", "clean"];
