@@ -7,8 +7,8 @@ const CLOSED = 0o2_000_000;
 const MAX_DESCRIPTOR = 65_535;
 
 /**
- * Returns the descriptors above 2 that every program would inherit which this process starts: a shell's, above 15, as Node.js
- * keeps the others back. Only Linux has any: elsewhere a program gets what it is given.
+ * Returns the descriptors above 2 that each program would inherit which this process starts. They are a shell's, and above 15:
+ * Node.js closes those below in what it starts. On macOS a program inherits none, so that the list is empty there.
  */
 export function inheritedFiles(): readonly number[] {
   let names: string[];
