@@ -125,7 +125,7 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   const byCloud = await logs("--cloud", "production");
   t.same([pathsOf(byCloud.stdout)[0], byCloud.code], ["/cloud", 0], byCloud.stderr);
   const cloudLine = "reading the log of my-shop in eu-west-1, and that of tool start\n";
-  t.ok(byCloud.stderr.endsWith(`\n${cloudLine}`), byCloud.stderr);
+  t.equal(byCloud.stderr, cloudLine);
   t.same(pathsOf((await logs("development")).stdout), ["/here"], "the development log");
   const piped = await shell("cat one.ndjson | tool logs", { cwd, env });
   t.same([pathsOf(piped.stdout), piped.stderr], [["/file"], ""]);
@@ -139,7 +139,7 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   const nobody = await tool(["logs", "production"], { cwd, env: aws.env });
   t.same(pathsOf(nobody.stdout), ["/cloud"]);
   const remark = `${url} is not asked, as there is no token for it: tool team login --email <address> --url ${url}\n`;
-  t.ok(nobody.stderr.endsWith(`\n${cloudLine}${remark}`), nobody.stderr);
+  t.equal(nobody.stderr, cloudLine + remark);
   for (const [more, reason] of [
     [{}, "no token goes to an address of a file alone"],
     [{ TOOL_LOGS_URL: "https://logs.example.com" }, "now it is for https://logs.example.com"],
