@@ -4,6 +4,7 @@ import type { AddressInfo } from "node:net";
 import { join } from "node:path";
 import { gunzipSync } from "node:zlib";
 import { CloudFormation } from "@aws-sdk/client-cloudformation";
+import { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
 import { Lambda } from "@aws-sdk/client-lambda";
 import t, { type Test } from "tap";
 import { openCloud } from "../../../../cli/aws/clients.ts";
@@ -15,6 +16,7 @@ import { systemClock } from "../../../../grammar/units/clock.ts";
 import type { Config } from "../../../../schema/index.ts";
 import { startAws } from "../../../support/aws/index.ts";
 import { appFolder, appSource, askEndpoint } from "../../../support/deployed-app.ts";
+import { forwarderTemplate } from "../../../support/forwarder-template.ts";
 import { startTestService } from "../../../support/service.ts";
 import { NOBODY, signedIn } from "../../../support/signed-in.ts";
 import { slow } from "../../../support/slow.ts";
@@ -403,4 +405,67 @@ t.test("more than a buffer holds is sent before its time, and nothing of it is l
     t.equal(received.size, count);
   }
   t.ok(largest < 1_100_000, "a record is as large as an account makes them");
+});
+
+t.test("the public forwarder's stack sends logs that no deploy made, and leaves nothing", async (t) => {
+  const [aws, service] = [await startAws(t), await startTestService(t)];
+  const cloud = new CloudFormation(aws.client);
+  const logs = new CloudWatchLogs(aws.client);
+  await service.call("add_project", { project: { id: "fleet", name: "Fleet", location: "" } });
+  const { json } = await service.call("add_token", {
+    token: { description: "forwarder", scopes: ["events:write"] },
+  });
+  const groups = ["/aws/lambda/up-api", "/aws/lambda/news-api", "/other"];
+  for (const logGroupName of groups) {
+    await logs.createLogGroup({ logGroupName });
+    await logs.createLogStream({ logGroupName, logStreamName: "2026/11/30/[$LATEST]1" });
+  }
+  const values = {
+    Endpoint: `${service.running.url}/integrations/cloudwatch`,
+    AuthToken: json.id,
+    ProjectID: "fleet",
+  };
+  const StackName = "forwarder";
+  const stack = {
+    StackName,
+    TemplateBody: JSON.stringify(forwarderTemplate(groups.slice(0, 2))),
+    Parameters: Object.entries(values).map(([ParameterKey, ParameterValue]) => ({ ParameterKey, ParameterValue })),
+  };
+  await t.rejects(cloud.createStack(stack), { message: /CAPABILITY_IAM/ });
+  await cloud.createStack({ ...stack, Capabilities: ["CAPABILITY_IAM"] });
+  const statusOf = async (name?: string) =>
+    (await cloud.describeStacks({ StackName: name })).Stacks?.map(({ StackStatus }) => StackStatus);
+  await until("the stack", async () => !`${await statusOf(StackName)}`.endsWith("_IN_PROGRESS"));
+  t.same(await statusOf(StackName), ["CREATE_COMPLETE"]);
+  const { roles } = aws.state.service("iam");
+  t.same([...roles.values()].flatMap(({ inline }) => [...inline.keys()]).sort(), ["deliver", "send"]);
+
+  const texts = ["START RequestId: 1", '{"level":"error","message":"no such user","user":{"id":7}}'];
+  const now = aws.controls.clock.now();
+  for (const logGroupName of groups) {
+    const logEvents = texts.map((message, i) => ({ timestamp: now + i, message }));
+    await logs.putLogEvents({ logGroupName, logStreamName: "2026/11/30/[$LATEST]1", logEvents });
+  }
+  const search = async (query: string) =>
+    (await service.call("search", { project_id: "fleet", ...RANGE, query })).json.events as {
+      readonly level: string;
+      readonly message: string;
+      readonly fields: Readonly<Record<string, unknown>>;
+    }[];
+  await until("four entries", async () => (await search("")).length === 4);
+  const failed = await search("user.id = 7");
+  t.match(
+    failed,
+    [1, 2].map(() => ({ level: "error", message: "no such user" })),
+  );
+  t.same(
+    failed.map(({ fields }) => fields.log_group).sort(),
+    groups.slice(0, 2).sort(),
+    "of the logs with a subscription alone",
+  );
+
+  await cloud.deleteStack({ StackName });
+  await until("the end of the stack", async () => (await statusOf())?.length === 0);
+  const { streams } = aws.state.service("logs").streams;
+  t.same([roles.size, streams.size, aws.state.service("s3").buckets.size], [0, 0, 0]);
 });

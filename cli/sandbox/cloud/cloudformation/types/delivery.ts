@@ -14,10 +14,11 @@ import {
 
 const streamsOf = ({ world, region }: ResourceContext) => world.service("logs", region).streams;
 
-/** Throws unless a role is there that the service may assume. */
-function requireRole({ world }: ResourceContext, arn: unknown, service: string): void {
-  const role = world.service("iam").roles.get(String(arn).split("/").pop()!);
-  if (role?.trust.includes(service) !== true) {
+/** Throws unless a role is there that the service may assume: by its name, or by that with the region in it. */
+function requireRole({ world, region }: ResourceContext, arn: unknown, service: string): void {
+  const { trust = "" } = world.service("iam").roles.get(String(arn).split("/").pop()!) ?? {};
+  const [name, ...domain] = service.split(".");
+  if (!trust.includes(service) && !trust.includes([name, region, ...domain].join("."))) {
     throw new AwsError(
       "InvalidArgumentException",
       `${service} is unable to assume role ${arn}. Please check the role provided.`,

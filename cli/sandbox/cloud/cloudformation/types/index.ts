@@ -1,7 +1,7 @@
 // The types of resources that there are here, with their published properties.
 import * as apiGateway from "./api-gateway.ts";
 import { bucket, deliveryStream, subscriptionFilter } from "./delivery.ts";
-import { role } from "./iam.ts";
+import { role, rolePolicy } from "./iam.ts";
 import { lambdaFunction, permission } from "./lambda.ts";
 import { hostedZone, recordSet } from "./names.ts";
 import type { ResourceType } from "./type.ts";
@@ -18,6 +18,7 @@ export const RESOURCE_TYPES: Readonly<Record<string, ResourceType>> = {
   "AWS::ApiGateway::Stage": apiGateway.stage,
   "AWS::CloudWatch::Alarm": alarm,
   "AWS::Events::Rule": rule,
+  "AWS::IAM::Policy": rolePolicy,
   "AWS::IAM::Role": role,
   "AWS::KinesisFirehose::DeliveryStream": deliveryStream,
   "AWS::Lambda::Function": lambdaFunction,
