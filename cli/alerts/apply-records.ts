@@ -53,7 +53,8 @@ export async function applyRecords(changes: readonly ServiceChange[], request: A
       });
     }
     isFirst = false;
-    if (change.kind === "notification" && id !== undefined) ids.set(change.name, id);
+    const notificationId = id ?? change.id;
+    if (change.kind === "notification" && notificationId !== undefined) ids.set(change.name, notificationId);
     onDone(change);
   }
 }

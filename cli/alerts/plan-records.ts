@@ -15,8 +15,8 @@ export interface WantedRecords {
   readonly notifications: ReadonlyMap<string, LogNotification>;
 }
 
-/** Whether a secret is the one that the service has, by the hash that is kept with it there. */
-export type SecretJudge = (notification: Pick<Notification, "name" | "secret_hash">) => boolean;
+/** Whether the secret of a notification of tool.json is the one that the service has, by the hash that is kept with it there. */
+export type SecretJudge = (stored: Pick<Notification, "id" | "secret_hash">, wantedName: string) => boolean;
 
 export type RecordKind = "notification" | "search" | "alert";
 
@@ -65,45 +65,59 @@ interface Named {
   readonly properties: Properties;
 }
 
-interface Existing extends Named {
+interface Existing {
   readonly id: string;
+  readonly name: string;
   readonly managed_by: string;
+  /** Beside what tool.json has by this name. */
+  propertiesAs(name: string): Properties;
 }
 
 /** The steps from what a project has to what an app wants there. What other apps and people have is never touched. */
 export function planRecords(wanted: WantedRecords, there: LogRecords, judge: SecretJudge): RecordsPlan {
+  const { app } = wanted;
+  const notifications = planKind(
+    app,
+    "notification",
+    [...wanted.notifications].map(([name, one]) => ({ name, properties: notificationProperties(one) })),
+    there.notifications.map((one) => ({
+      ...one,
+      propertiesAs: (name) => storedNotification(one, wanted.notifications.get(name), judge(one, name)),
+    })),
+  );
+  const searches = planKind(
+    app,
+    "search",
+    [...wanted.queries]
+      .filter(([, query]) => query.trim() !== "")
+      .map(([name, value]) => ({ name, properties: new Map([["query", { value }]]) })),
+    there.searches.map((one: Search) => ({
+      ...one,
+      propertiesAs: () => new Map([["query", { value: one.query }]]),
+    })),
+  );
   // Others may have the same name: what an app notifies is its own.
   const nameOf = new Map(
     there.notifications.map(({ id, name, managed_by }) => [
       id,
-      managed_by === wanted.app ? name : `${name} (not of this tool.json)`,
+      managed_by === app ? (notifications.renamed.get(id) ?? name) : `${name} (not of this tool.json)`,
     ]),
   );
-  const kinds: readonly (readonly [RecordKind, readonly Named[], readonly Existing[]])[] = [
-    [
-      "notification",
-      [...wanted.notifications].map(([name, one]) => ({ name, properties: notificationProperties(one) })),
-      there.notifications.map((one) => ({ ...one, properties: storedNotification(one, wanted, judge) })),
-    ],
-    [
-      "search",
-      [...wanted.queries]
-        .filter(([, query]) => query.trim() !== "")
-        .map(([name, value]) => ({ name, properties: new Map([["query", { value }]]) })),
-      there.searches.map((one: Search) => ({ ...one, properties: new Map([["query", { value: one.query }]]) })),
-    ],
-    [
-      "alert",
-      [...wanted.alerts].map(([name, one]) => ({
-        name,
-        properties: alertProperties(alertInput(name, one, { project: "", notificationId: "" }), one.notify),
-      })),
-      there.alerts.map((one) => ({ ...one, properties: alertProperties(one, nameOf.get(one.notification_id)) })),
-    ],
-  ];
-  const plans = kinds.map(([kind, mine, theirs]) => planKind(wanted.app, kind, mine, theirs));
+  const alerts = planKind(
+    app,
+    "alert",
+    [...wanted.alerts].map(([name, one]) => ({
+      name,
+      properties: alertProperties(alertInput(name, one, { project: "", notificationId: "" }), one.notify),
+    })),
+    there.alerts.map((one) => ({
+      ...one,
+      propertiesAs: () => alertProperties(one, nameOf.get(one.notification_id)),
+    })),
+  );
+  const plans = [notifications, searches, alerts];
   const all = plans.flatMap(({ changes }) => changes);
-  const users = usersOfOthers(wanted.app, there);
+  const users = usersOfOthers(app, there);
   const isHeld = ({ action, id }: ServiceChange) => action === "remove" && users.has(id);
   const held = all.filter(isHeld).map(({ kind, name, id }) => {
     return {
@@ -139,17 +153,21 @@ const emptyQueries = ({ queries }: WantedRecords) =>
 /** Alerts before the notifications that they name. */
 const removals = (changes: readonly ServiceChange[]) => changes.filter(({ action }) => action === "remove").reverse();
 
-function planKind(
-  app: string,
-  kind: RecordKind,
-  wanted: readonly Named[],
-  there: readonly Existing[],
-): Omit<RecordsPlan, "held"> {
+interface KindPlan extends Omit<RecordsPlan, "held"> {
+  /** The new names of what is renamed, by ids. */
+  readonly renamed: ReadonlyMap<string, string>;
+}
+
+function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there: readonly Existing[]): KindPlan {
   const changes: ServiceChange[] = [];
   const clashes: string[] = [];
   const remarks: string[] = [];
   const names = new Set(wanted.map(({ name }) => name));
   const owned = new Map(there.filter((one) => one.managed_by === app).map((one) => [one.name, one]));
+  const renames = findRenames(
+    wanted.filter(({ name }) => !owned.has(name)),
+    [...owned.values()].filter(({ name }) => !names.has(name)),
+  );
   for (const { name, properties } of wanted) {
     const same = there.filter((one) => one.name === name && one.managed_by !== app);
     for (const { managed_by } of same) {
@@ -161,15 +179,39 @@ function planKind(
         );
       }
     }
+    const before = renames.get(name);
+    if (before !== undefined) {
+      const [from, to] = [jsonOf(before.name), jsonOf(name)];
+      const renaming = { path: "name", before: from, after: to, isSecret: false };
+      changes.push({ action: "change", kind, name, id: before.id, properties: [renaming] });
+      continue;
+    }
     const mine = owned.get(name);
-    const changed = propertyChanges(mine?.properties ?? new Map(), properties);
+    const changed = propertyChanges(mine?.propertiesAs(name) ?? new Map(), properties);
     if (mine !== undefined && changed.length === 0) continue;
     changes.push({ action: mine === undefined ? "add" : "change", kind, name, id: mine?.id, properties: changed });
   }
+  const renamed = new Map([...renames].map(([name, { id }]) => [id, name]));
   for (const { name, id } of owned.values()) {
-    if (!names.has(name)) changes.push({ action: "remove", kind, name, id, properties: [] });
+    if (!names.has(name) && !renamed.has(id)) changes.push({ action: "remove", kind, name, id, properties: [] });
   }
-  return { changes, clashes, remarks };
+  return { changes, clashes, remarks, renamed };
+}
+
+/**
+ * The pairs of one that would be added and one that would be removed, of the same content, by the new name: such a thing only has
+ * another name. It keeps its id, so that an alert stays triggered, and its end is told to those who were told of its beginning.
+ */
+function findRenames(added: readonly Named[], removed: readonly Existing[]): ReadonlyMap<string, Existing> {
+  const left = new Set(removed);
+  return new Map(
+    added.flatMap(({ name, properties }) => {
+      const same = [...left].find((one) => propertyChanges(one.propertiesAs(name), properties).length === 0);
+      if (same === undefined) return [];
+      left.delete(same);
+      return [[name, same] as const];
+    }),
+  );
 }
 
 /** Both sides are without what is the default. */
@@ -224,10 +266,10 @@ function notificationProperties(notification: LogNotification): Properties {
 /** Stands for a secret: what the service has is equal to it only if the secret is the one of tool.json. */
 const SAME = "the secret of tool.json";
 
-function storedNotification(record: Notification, { notifications }: WantedRecords, judge: SecretJudge): Properties {
+function storedNotification(record: Notification, wanted: LogNotification | undefined, isJudged: boolean): Properties {
   const { needed, holds, optional } = membersOf(record.type);
   const more = optional === undefined ? "" : record[optional];
-  const isSame = notifications.get(record.name)?.type === record.type && judge(record);
+  const isSame = wanted?.type === record.type && isJudged;
   return new Map([
     ["type", { value: record.type }],
     [needed, holds === "recipients" ? { value: record[needed] } : { value: isSame ? SAME : "", isSecret: true }],

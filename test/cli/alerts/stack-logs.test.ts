@@ -112,6 +112,51 @@ t.test("what is planned", (t) => {
     ['change alert errors notify "ops (not of this tool.json)":"ops"'],
     "also after an apply that did not",
   );
+  // Another name alone: the thing stays what it is.
+  const renamed = {
+    queries: { slower: config.queries.slow },
+    notifications: { oncall: config.notifications.ops },
+    alerts: { failures: { ...errors, notify: "oncall" } },
+  };
+  const rename = (kind: string, from: string, to: string) => `change ${kind} ${to} name "${from}":"${to}"`;
+  const [toOncall, toSlower] = [rename("notification", "ops", "oncall"), rename("search", "slow", "slower")];
+  t.same(steps(renamed, FULL), [toOncall, toSlower, rename("alert", "errors", "failures")]);
+  t.same(
+    plan(renamed, FULL).changes.map(({ id }) => id),
+    ["n1", "s1", "a1"],
+  );
+  t.same(
+    steps({ ...renamed, alerts: { errors: { ...errors, notify: "oncall", threshold: 11 } } }, FULL),
+    [toOncall, toSlower, "change alert errors threshold 10:11"],
+    "an alert that names what was renamed has not changed by that",
+  );
+  t.same(
+    steps({ ...renamed, queries: { slower: "duration > 2s" }, alerts: {} }, FULL),
+    [toOncall, 'add search slower query undefined:"duration > 2s"', "remove alert errors", "remove search slow"],
+    "another name and another content is another thing",
+  );
+  const twice = { a: config.queries.slow, b: config.queries.slow };
+  t.same(
+    steps({ queries: twice }, { ...EMPTY, searches: [SLOW] } as unknown as LogRecords),
+    [rename("search", "slow", "a"), 'add search b query undefined:"duration > 1s"'],
+    "one of two",
+  );
+  const byOthers = { ...FULL, alerts: [{ ...ERRORS, managed_by: "" }] } as unknown as LogRecords;
+  t.match(
+    plan({ ...renamed, alerts: {} }, byOthers),
+    { remarks: [], held: [], changes: [{ name: "oncall" }, { name: "slower" }] },
+    "what others name may have another name",
+  );
+  const moved = { notifications: { pager: notifications.ops } };
+  t.match(plan(moved, hooked).changes, [{ action: "change", name: "pager", id: hook.id }]);
+  t.match(plan(moved, hooked, false).changes, [{ action: "add" }, { action: "remove" }], "of another secret");
+  t.match(
+    plan({ queries: { slower: SLOW.query } }, {
+      ...FULL,
+      searches: [SLOW, { ...SLOW, name: "slower", managed_by: "cart" }],
+    } as unknown as LogRecords),
+    { clashes: ["search slower is in tool.json of cart, and cannot be in that of shop, too"] },
+  );
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
   t.end();
@@ -393,6 +438,27 @@ t.test("applied, changed, partly removed, by two people", slow(), async (t) => {
   const nothing = await run(bob, "stack", "apply");
   t.match(nothing.stdout, /^nothing to do: the stack matches tool\.json\n/);
   t.match(nothing.stdout, /nothing to do: the log service \S+, project shop, matches tool\.json\n/);
+
+  // A rename is a change of one thing: each keeps its id, and the secret goes with it.
+  const { hook: theHook, pager: thePager } = LOGS.notifications;
+  const { quiet: quietOne, ...rest } = LOGS.alerts;
+  configure({
+    ...LOGS,
+    notifications: { web: theHook, pager: thePager },
+    alerts: { errors: { ...rest.errors, notify: "web" }, slow: { ...rest.slow, notify: "web" }, calm: quietOne },
+  });
+  const renaming = await plan(ann);
+  t.same(renaming.steps, ["change notification web", "change alert calm"], renaming.stderr);
+  t.match(renaming.stdout, '      name: "hook" -> "web"\n');
+  const alertIds = async () => (await ofProject("alerts")).map((one) => one.id).sort();
+  const idsBefore = await alertIds();
+  t.equal((await run(ann, "stack", "apply", "--yes")).code, 0);
+  t.same((await plan(bob)).steps, []);
+  t.equal((await ofProject("notifications")).find(({ name }) => name === "web")!.id, hook!.id);
+  t.same(await alertIds(), idsBefore);
+  configure(LOGS);
+  t.equal((await run(ann, "stack", "apply", "--yes")).code, 0);
+  t.same([await names("shop"), await names("")], [ALL, before], "and back");
 
   const { quiet: _, ...some } = LOGS.alerts;
   const errors = { ...some.errors, threshold: 20, interval: "10m" };
