@@ -163,6 +163,11 @@ async function showHelp(context: Context, topic: readonly string[]): Promise<num
   return EXIT.ok;
 }
 
+/** Runs a command to its exit code. What it throws is explained on stderr. */
+export function runToEnd(io: Io, argv: readonly string[]): Promise<number> {
+  return run(io, argv).catch((error: unknown) => fail(io, argv, error));
+}
+
 /** Runs the process: the real effects, the exit code, and the last resort for errors that nothing else caught. */
 export async function main(): Promise<void> {
   const io = processIo();

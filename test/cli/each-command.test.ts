@@ -3,10 +3,12 @@
 import { readdirSync } from "node:fs";
 import { basename, join } from "node:path";
 import t from "tap";
-import { root, startTool, tool } from "../support/cli.ts";
+import { root, startProcesses, startTool, tool } from "../support/cli.ts";
 import { openApp } from "../support/deployed-app.ts";
 import { startLsp } from "../support/lsp-client.ts";
 import { slow } from "../support/slow.ts";
+
+startProcesses();
 
 const started = new Set<string>();
 

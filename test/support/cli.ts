@@ -1,9 +1,11 @@
-// Spawns the real command: dist/bin/cli.cjs, as people get it. With TOOL_TEST_COMMAND cli.cjs of an installation takes its place.
+// The real command: dist/bin, as people get it. `tool` runs most rows in the process of the test, with effects of its own; what
+// needs a process has one, and with TOOL_TEST_COMMAND (cli.cjs of an installation) or TOOL_TEST_PROCESSES=1 all have.
 import { type ChildProcess, spawn } from "node:child_process";
 import { readFileSync } from "node:fs";
 import { dirname, join, resolve } from "node:path";
 import { fileURLToPath } from "node:url";
 import type { Entry } from "../../grammar/entry.ts";
+import { isInputNull, runHere } from "./in-process.ts";
 import { until } from "./until.ts";
 
 /** The project's folder; compiled tests run in dist/test. */
@@ -37,14 +39,41 @@ export function cleanEnv(more: Readonly<Record<string, string>> = {}): Record<st
 
 /** Runs `tool ...argv` to its end. */
 export function tool(argv: readonly string[], options: SpawnOptions = {}): Promise<Outcome> {
+  const { cwd = process.cwd(), stdin } = options;
+  const env = cleanEnv(options.env);
+  if (!needsProcess(argv, env, options))
+    return runHere({ main: join(root, "dist/bin/main.cjs"), argv, cwd, env, stdin });
   const child = spawn(process.execPath, [options.path ?? cliPath, ...argv], {
-    cwd: options.cwd,
-    env: cleanEnv(options.env),
-    stdio: [options.stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
+    cwd,
+    env,
+    stdio: [stdin === undefined ? "ignore" : "pipe", "pipe", "pipe"],
   });
   child.stdin?.on("error", () => {});
-  child.stdin?.end(options.stdin);
+  child.stdin?.end(stdin);
   return outcome(child);
+}
+
+/**
+ * Commands that set the mask of their files or start the command again, options with which a child has its standard streams, and
+ * the version, which is printed before anything is loaded.
+ */
+const OF_PROCESSES = new Set(
+  ["service", "sandbox", "start", "run", "lsp", "completion", "upgrade"].concat(["--version", "--verbose", "-v"]),
+);
+
+/** Variables that Node reads as it starts. */
+const isOfNode = (name: string) => name.startsWith("NODE_") || name.startsWith("SSL_CERT");
+
+let alwaysNeedsProcess = process.env.TOOL_TEST_COMMAND !== undefined || process.env.TOOL_TEST_PROCESSES === "1";
+
+/** From now on `tool` starts a process, as people do: in tests of what the entry of the command and its files are. */
+export function startProcesses(): void {
+  alwaysNeedsProcess = true;
+}
+
+function needsProcess(argv: readonly string[], env: Readonly<Record<string, string>>, { path }: SpawnOptions): boolean {
+  if (alwaysNeedsProcess || path !== undefined || !isInputNull || env.TZ !== "UTC") return true;
+  return argv.some((word) => OF_PROCESSES.has(word)) || Object.keys(env).some(isOfNode);
 }
 
 /** Runs a line of shell in which `tool` is the command: for pipes that are FIFOs, redirections, `| head`. */

@@ -672,7 +672,8 @@ t.test("hooks of the build", async (t) => {
       "tool.json": config({ hooks: { build: "kill -INT $PPID; sleep 60" } }),
     });
     for (let round = 0; round < 5; round++) {
-      const { code, signal } = await tool(["build"], { cwd });
+      // The parent of its shell has to be the command.
+      const { code, signal } = await spawnTool(["build"], { cwd }).ended;
       t.same({ code, signal }, { code: 130, signal: null });
     }
   });

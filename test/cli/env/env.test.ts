@@ -858,13 +858,13 @@ t.test("the arguments are not in the list of processes", { skip: process.platfor
   });
   // It has begun to work, and waits.
   aws.controls.failures.plan({ service: "ssm", run: () => held });
-  const running = app.tool(["env", "add", "KEY", SECRET]);
+  const running = spawnTool(["env", "add", "KEY", SECRET], { cwd: app.directory, env: app.env });
   const processes = () => spawnSync("ps", ["-ww", "-eo", "args"], { encoding: "utf8" }).stdout;
   await until("the command's first call", () => aws.journal.calls("ssm").length > 0);
   t.notMatch(processes(), SECRET);
   t.match(processes(), /^tool env$/m);
   release();
-  t.match(await running, { code: 0 });
+  t.match(await running.ended, { code: 0 });
 });
 
 t.test("two hundred at once", slow(), async (t) => {
