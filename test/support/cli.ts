@@ -22,6 +22,8 @@ export interface Outcome {
 export interface SpawnOptions {
   /** For `tool`: cli.cjs of another installation. */
   readonly path?: string;
+  /** For `tool`: it has a process, with which all ends that it has begun. */
+  readonly hasProcess?: true;
   readonly cwd?: string;
   readonly env?: Readonly<Record<string, string>>;
   /** A socket, as all pipes of Node are: commands see it with `-` only. Without it stdin is /dev/null. */
@@ -71,8 +73,9 @@ export function startProcesses(): void {
   alwaysNeedsProcess = true;
 }
 
-function needsProcess(argv: readonly string[], env: Readonly<Record<string, string>>, { path }: SpawnOptions): boolean {
-  if (alwaysNeedsProcess || path !== undefined || !isInputNull || env.TZ !== "UTC") return true;
+function needsProcess(argv: readonly string[], env: Readonly<Record<string, string>>, options: SpawnOptions): boolean {
+  if (alwaysNeedsProcess || options.path !== undefined || options.hasProcess) return true;
+  if (!isInputNull || env.TZ !== "UTC") return true;
   return argv.some((word) => OF_PROCESSES.has(word)) || Object.keys(env).some(isOfNode);
 }
 
