@@ -76,26 +76,27 @@ interface Existing {
 /** The steps from what a project has to what an app wants there. What other apps and people have is never touched. */
 export function planRecords(wanted: WantedRecords, there: LogRecords, judge: SecretJudge): RecordsPlan {
   const { app } = wanted;
-  const notifications = planKind(
+  const notifications = planKind({
     app,
-    "notification",
-    [...wanted.notifications].map(([name, one]) => ({ name, properties: notificationProperties(one) })),
-    there.notifications.map((one) => ({
+    kind: "notification",
+    wanted: [...wanted.notifications].map(([name, one]) => ({ name, properties: notificationProperties(one) })),
+    there: there.notifications.map((one) => ({
       ...one,
       propertiesAs: (name) => storedNotification(one, wanted.notifications.get(name), judge(one, name)),
     })),
-  );
-  const searches = planKind(
+    likeness: (one, name) => commonAlerts(wanted, there, one.id, name),
+  });
+  const searches = planKind({
     app,
-    "search",
-    [...wanted.queries]
+    kind: "search",
+    wanted: [...wanted.queries]
       .filter(([, query]) => query.trim() !== "")
       .map(([name, value]) => ({ name, properties: new Map([["query", { value }]]) })),
-    there.searches.map((one: Search) => ({
+    there: there.searches.map((one: Search) => ({
       ...one,
       propertiesAs: () => new Map([["query", { value: one.query }]]),
     })),
-  );
+  });
   // Others may have the same name: what an app notifies is its own.
   const nameOf = new Map(
     there.notifications.map(({ id, name, managed_by }) => [
@@ -103,18 +104,18 @@ export function planRecords(wanted: WantedRecords, there: LogRecords, judge: Sec
       managed_by === app ? (notifications.renamed.get(id) ?? name) : `${name} (not of this tool.json)`,
     ]),
   );
-  const alerts = planKind(
+  const alerts = planKind({
     app,
-    "alert",
-    [...wanted.alerts].map(([name, one]) => ({
+    kind: "alert",
+    wanted: [...wanted.alerts].map(([name, one]) => ({
       name,
       properties: alertProperties(alertInput(name, one, { project: "", notificationId: "" }), one.notify),
     })),
-    there.alerts.map((one) => ({
+    there: there.alerts.map((one) => ({
       ...one,
       propertiesAs: () => alertProperties(one, nameOf.get(one.notification_id)),
     })),
-  );
+  });
   const plans = [notifications, searches, alerts];
   const all = plans.flatMap(({ changes }) => changes);
   const users = usersOfOthers(app, there);
@@ -158,7 +159,15 @@ interface KindPlan extends Omit<RecordsPlan, "held"> {
   readonly renamed: ReadonlyMap<string, string>;
 }
 
-function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there: readonly Existing[]): KindPlan {
+interface KindRequest {
+  readonly app: string;
+  readonly kind: RecordKind;
+  readonly wanted: readonly Named[];
+  readonly there: readonly Existing[];
+  readonly likeness?: Likeness;
+}
+
+function planKind({ app, kind, wanted, there, likeness = () => 0 }: KindRequest): KindPlan {
   const changes: ServiceChange[] = [];
   const clashes: string[] = [];
   const remarks: string[] = [];
@@ -167,6 +176,7 @@ function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there
   const renames = findRenames(
     wanted.filter(({ name }) => !owned.has(name)),
     [...owned.values()].filter(({ name }) => !names.has(name)),
+    likeness,
   );
   for (const { name, properties } of wanted) {
     const same = there.filter((one) => one.name === name && one.managed_by !== app);
@@ -202,16 +212,40 @@ function planKind(app: string, kind: RecordKind, wanted: readonly Named[], there
  * The pairs of one that would be added and one that would be removed, of the same content, by the new name: such a thing only has
  * another name. It keeps its id, so that an alert stays triggered, and its end is told to those who were told of its beginning.
  */
-function findRenames(added: readonly Named[], removed: readonly Existing[]): ReadonlyMap<string, Existing> {
-  const left = new Set(removed);
-  return new Map(
-    added.flatMap(({ name, properties }) => {
-      const same = [...left].find((one) => propertyChanges(one.propertiesAs(name), properties).length === 0);
-      if (same === undefined) return [];
-      left.delete(same);
-      return [[name, same] as const];
-    }),
+function findRenames(
+  added: readonly Named[],
+  removed: readonly Existing[],
+  likeness: Likeness,
+): ReadonlyMap<string, Existing> {
+  const pairs = added.flatMap(({ name, properties }) =>
+    removed
+      .filter((one) => propertyChanges(one.propertiesAs(name), properties).length === 0)
+      .map((one) => ({ name, one, points: likeness(one, name) })),
   );
+  const renames = new Map<string, Existing>();
+  const taken = new Set<Existing>();
+  for (const { name, one } of pairs.sort((a, b) => b.points - a.points)) {
+    if (renames.has(name) || taken.has(one)) continue;
+    renames.set(name, one);
+    taken.add(one);
+  }
+  return renames;
+}
+
+/** Which of several of equal content one is that has another name: the one with the most points, and of these the first. */
+type Likeness = (one: Existing, name: string) => number;
+
+/** The alerts that name a notification in the service, and by its new name in tool.json: with their own name, or the same content. */
+function commonAlerts({ app, alerts }: WantedRecords, there: LogRecords, id: string, name: string): number {
+  const naming = there.alerts.filter((one) => one.managed_by === app && one.notification_id === id);
+  return [...alerts].filter(([alertName, alert]) => {
+    if (alert.notify !== name) return false;
+    const input = alertInput(alertName, alert, { project: "", notificationId: "" });
+    const properties = alertProperties(input, "");
+    return naming.some(
+      (one) => one.name === alertName || propertyChanges(alertProperties(one, ""), properties).length === 0,
+    );
+  }).length;
 }
 
 /** Both sides are without what is the default. */

@@ -18,14 +18,8 @@ import {
   secretNameOf,
 } from "./apply-records.ts";
 import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
-import {
-  planRecords,
-  type RecordsPlan,
-  type SecretJudge,
-  type ServiceChange,
-  type WantedRecords,
-} from "./plan-records.ts";
-import { isHashOf } from "./secret-hash.ts";
+import { judgeSecrets } from "./judge-secrets.ts";
+import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
 import { storedRecords } from "./stored-records.ts";
 
 /** The changes that `tool stack apply` would make in the log service of an app. */
@@ -158,8 +152,7 @@ async function planOf(
   const stored = await storedRecords(client, project);
   const there: LogRecords = stored ?? { alerts: [], notifications: [], searches: [] };
   const { secrets, missing } = await readSecrets(wanted, openVariables, signal);
-  const same = await sameSecrets(wanted, there, secrets);
-  const judge: SecretJudge = ({ id }, name) => same.has(pairOf(id, name));
+  const judge = await judgeSecrets(wanted, there, secrets);
   const { changes, clashes, remarks, held } = planRecords(wanted, there, judge);
   const first = clashes.length > 0 ? clashProblem(clashes) : missing.length > 0 ? missingProblem(missing) : undefined;
   // Nothing is sent there while something else must be mended first.
@@ -208,41 +201,6 @@ async function refusedProblem(
     hint: [...new Set(all.map(({ message, hint }) => (isMail(message) ? mails : hint)))].join("\n"),
   };
 }
-
-const pairOf = (id: string, name: string) => JSON.stringify([id, name]);
-
-/** A hash is slow, by intent: with more than these, a notification that has another name is removed and added. */
-const MAX_RENAMES_JUDGED = 25;
-
-/** The notifications of the service and of tool.json, as pairs, that have one secret: by the same name, or as one was renamed. */
-async function sameSecrets(
-  wanted: WantedRecords,
-  { notifications }: LogRecords,
-  secrets: ServiceSecrets,
-): Promise<ReadonlySet<string>> {
-  const owned = notifications.filter(({ managed_by }) => managed_by === wanted.app);
-  const names = new Set(owned.map(({ name }) => name));
-  const added = [...wanted.notifications.keys()].filter((name) => !names.has(name));
-  const renames = owned
-    .filter(({ name }) => !wanted.notifications.has(name))
-    .flatMap((one) => added.map((name) => ({ one, name })))
-    .filter(({ one, name }) => wanted.notifications.get(name)!.type === one.type);
-  const pairs = [
-    ...owned.map((one) => ({ one, name: one.name })),
-    ...(renames.length > MAX_RENAMES_JUDGED ? [] : renames),
-  ];
-  const same = new Set<string>();
-  for (const { one, name } of pairs) {
-    const secret = secrets.get(secretNameOfWanted(wanted, name) ?? "");
-    if (secret !== undefined && (await isHashOf(one.secret_hash ?? "", secret))) same.add(pairOf(one.id, name));
-  }
-  return same;
-}
-
-const secretNameOfWanted = ({ notifications }: WantedRecords, name: string) => {
-  const notification = notifications.get(name);
-  return notification === undefined ? undefined : secretNameOf(notification);
-};
 
 async function readSecrets(
   wanted: WantedRecords,

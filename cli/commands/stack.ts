@@ -341,7 +341,7 @@ async function withStack(
   let done = 0;
   const interrupted = () =>
     done > 0
-      ? `interrupted: ${done} of the changes to the log service were made; tool stack apply continues from there`
+      ? `interrupted: at least ${done} of the changes to the log service were made; tool stack apply continues from there`
       : hasBegun
         ? "interrupted: the stack operation continues; tool stack status shows its progress"
         : "interrupted";

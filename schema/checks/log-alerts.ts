@@ -52,6 +52,14 @@ export function checkLogAlerts(report: ProblemReport, root: ObjectNode, check: L
 
 function checkName(report: ProblemReport, key: StringNode, section: string) {
   const length = lengthOf(key.value);
+  if (/[\0\p{Surrogate}]/u.test(key.value)) {
+    const message = `a name of ${quote(section)} has a character that no text of the log service has`;
+    report.error("config/name", key.span, message, {
+      hint: "write it without \\u0000 and halves of surrogate pairs",
+      fix: report.suggest(key, key.value.replaceAll(/[\0\p{Surrogate}]/gu, "") || "ops"),
+    });
+    return;
+  }
   if (key.value.trim() !== "" && length <= MAX_NAME_LENGTH) return;
   report.error(
     "config/empty-value",

@@ -6,6 +6,7 @@ import { Ajv } from "ajv";
 import t, { type Test } from "tap";
 import { applyPlan, sayApplied, sayProblem } from "../../../cli/alerts/apply-plan.ts";
 import { type ApplyProgress, applyRecords } from "../../../cli/alerts/apply-records.ts";
+import { judgeSecrets } from "../../../cli/alerts/judge-secrets.ts";
 import { planRecords, type WantedRecords } from "../../../cli/alerts/plan-records.ts";
 import { hashSecret, isHashOf } from "../../../cli/alerts/secret-hash.ts";
 import { renderServicePlan } from "../../../cli/alerts/service-plan-text.ts";
@@ -160,6 +161,100 @@ t.test("what is planned", (t) => {
   t.same(plan({}, others("")).changes, [], "only what the app manages is removed");
   t.same(plan({}, others("cart")).changes, []);
   t.end();
+});
+
+t.test("of several of one content, the one that the same alerts name has another name", (t) => {
+  const both = ["x", "y"].map((name) => ({ ...OPS, id: name, name }));
+  const named = (name: string, by: string) => ({ ...ERRORS, id: `of ${name}`, name, notification_id: by });
+  const { ops } = asConfig(FULL).logs.notifications;
+  const { errors } = asConfig(FULL).logs.alerts;
+  const alertsOf = (rows: readonly (readonly [string, string, number])[]) =>
+    Object.fromEntries(rows.map(([name, notify, threshold]) => [name, { ...errors, notify, threshold }]));
+  const stored = {
+    ...EMPTY,
+    notifications: both,
+    alerts: [named("p", "x"), { ...named("q", "y"), threshold: 20 }],
+  } as unknown as LogRecords;
+  const rows: readonly [name: string, logs: object, steps: readonly string[]][] = [
+    [
+      "in another order, with their alerts",
+      {
+        notifications: { y2: ops, x2: ops },
+        alerts: alertsOf([
+          ["p2", "x2", 10],
+          ["q2", "y2", 20],
+        ]),
+      },
+      [
+        "change notification y2 of y",
+        "change notification x2 of x",
+        "change alert p2 of of p",
+        "change alert q2 of of q",
+      ],
+    ],
+    [
+      "the second alone",
+      { notifications: { y2: ops }, alerts: alertsOf([["q2", "y2", 20]]) },
+      [
+        "change notification y2 of y",
+        "change alert q2 of of q",
+        "remove alert p of of p",
+        "remove notification x of x",
+      ],
+    ],
+    [
+      "alerts that keep their names, and have another threshold",
+      {
+        notifications: { y2: ops, x2: ops },
+        alerts: alertsOf([
+          ["p", "x2", 11],
+          ["q", "y2", 21],
+        ]),
+      },
+      [
+        "change notification y2 of y",
+        "change notification x2 of x",
+        "change alert p of of p",
+        "change alert q of of q",
+      ],
+    ],
+  ];
+  for (const [name, logs, steps] of rows) {
+    const { changes } = planRecords(wanted(logs), stored, () => true);
+    t.same(
+      changes.map((one) => `${one.action} ${one.kind} ${one.name} of ${one.id}`),
+      steps,
+      name,
+    );
+    t.notMatch(
+      changes.flatMap(({ properties }) => properties.map(({ path }) => path)),
+      ["notify"],
+    );
+  }
+  t.end();
+});
+
+t.test("secrets of many notifications that are renamed", async (t) => {
+  const names = Array.from({ length: 12 }, (_, i) => `n${i}`);
+  const secrets = new Map(names.map((name, i) => [`SECRET_${i}`, `https://hooks.example.com/${name}`]));
+  const stored = await Promise.all(
+    names.map(async (name, i) => ({
+      ...{ ...OPS, type: "webhook", id: name, name, webhook_url: "" },
+      secret_hash: await hashSecret(secrets.get(`SECRET_${i}`)!),
+    })),
+  );
+  const there = { ...EMPTY, notifications: stored } as unknown as LogRecords;
+  // The two at the ends change places, too.
+  const order = names.map((_, i) => (i === 0 ? 11 : i === 11 ? 0 : i));
+  const notifications = Object.fromEntries(
+    order.map((i) => [`renamed ${i}`, { type: "webhook", webhook_url: `$SECRET_${i}` }]),
+  );
+  const one = wanted({ notifications });
+  const { changes } = planRecords(one, there, await judgeSecrets(one, there, secrets));
+  t.same(
+    changes.map(({ action, name, id }) => [action, name, id]),
+    order.map((i) => ["change", `renamed ${i}`, `n${i}`]),
+  );
 });
 
 t.test("a plan is read on a terminal, and elsewhere", (t) => {
