@@ -76,7 +76,7 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["logs --file log.ndjson status>=500", 527],
   ["logs --file log.ndjson level==error", 650],
   ["logs", 805],
-  ["validate", 864],
+  ["validate", 866],
   ["config", 825],
   ["run build", 840],
   ["build --size", 1_068],
