@@ -1,0 +1,59 @@
+// Files that `logs.include` names, as they are on disk and in the editor, with the server's own view of both.
+import { join } from "node:path";
+import { pathToFileURL } from "node:url";
+import t, { type Test } from "tap";
+import { systemClock } from "../../grammar/units/clock.ts";
+import { directoryOf } from "../../language-server/node-directory.ts";
+import { OpenDocuments } from "../../language-server/open-documents.ts";
+import { definition } from "../../language-server/service/definition.ts";
+import { references } from "../../language-server/service/references.ts";
+import { rename } from "../../language-server/service/rename.ts";
+
+type Folder = NonNullable<Parameters<Test["testdir"]>[0]>;
+
+const OPS = { type: "email", email_addresses: ["ops@example.com"] };
+const alert = (notify: string) => ({ query: "status >= 500", operator: ">", threshold: 1, notify });
+const config = (logs: object) => JSON.stringify({ name: "app", logs: { include: ["ops/*.json"], ...logs } });
+
+/** A project on disk. `at` opens a file with a text in the editor, and gives the place of a word in it. */
+function projectOn(t: Test, files: Folder) {
+  const folder = t.testdir(files);
+  const documents = new OpenDocuments({ directoryOf, clock: systemClock });
+  const uri = (path: string) => pathToFileURL(join(folder, path)).href;
+  const open = (path: string, text: string, address = uri(path)) => {
+    documents.open({ uri: address, languageId: "json", version: 1, text });
+    return documents.find(address)!;
+  };
+  const at = (path: string, text: string, word: string) => {
+    const { document, project } = open(path, text);
+    return { document, project, offset: text.lastIndexOf(word) };
+  };
+  return { uri, open, at };
+}
+
+t.test("the first line of a saved file that begins with a byte order mark", (t) => {
+  const text = JSON.stringify({ logs: { alerts: { h: alert("ops") } } });
+  const saved = projectOn(t, { ops: { "b.json": `\ufeff${text}` } });
+  const place = {
+    start: { line: 0, character: text.indexOf("ops") },
+    end: { line: 0, character: text.indexOf("ops") + 3 },
+  };
+  const { document, offset, project } = saved.at("tool.json", config({ notifications: { ops: OPS } }), 'ops":');
+  t.same(
+    references(document, offset, { includeDeclaration: false }, project),
+    [{ uri: saved.uri("ops/b.json"), range: place }],
+    "of an included file",
+  );
+  t.same(rename(document, offset, "pager", project)!.changes![saved.uri("ops/b.json")], [
+    { range: place, newText: "pager" },
+  ]);
+
+  const top = config({ notifications: { ops: OPS } });
+  const from = projectOn(t, { "tool.json": `\ufeff${top}`, ops: {} }).at("ops/b.json", text, "ops");
+  t.equal(
+    definition(from.document, from.offset, from.project)[0]?.range.start.character,
+    top.indexOf('ops":'),
+    "of tool.json",
+  );
+  t.end();
+});
