@@ -73,6 +73,7 @@ export class ProjectFolder implements Project {
       read: (path) => this.#once(`read ${path}`, () => directory.read(path)?.replace(/^\ufeff/, "")),
       readEnd: (path, maxBytes) => this.#once(`end of ${path} ${maxBytes}`, () => directory.readEnd?.(path, maxBytes)),
       list: (path) => this.#once(`list ${path}`, () => directory.list?.(path) ?? []),
+      leadsOutOf: (top, path) => this.#once(`${path} out of ${top}`, () => directory.leadsOutOf?.(top, path) ?? false),
     };
   }
 

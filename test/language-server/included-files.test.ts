@@ -6,6 +6,7 @@ import { systemClock } from "../../grammar/units/clock.ts";
 import { directoryOf } from "../../language-server/node-directory.ts";
 import { OpenDocuments } from "../../language-server/open-documents.ts";
 import { definition } from "../../language-server/service/definition.ts";
+import { diagnose, type Project, type ToolDocument } from "../../language-server/service/index.ts";
 import { references } from "../../language-server/service/references.ts";
 import { rename } from "../../language-server/service/rename.ts";
 
@@ -29,6 +30,15 @@ function projectOn(t: Test, files: Folder) {
     return { document, project, offset: text.lastIndexOf(word) };
   };
   return { uri, open, at };
+}
+
+/** The first lines of what is reported. */
+function messagesOf(document: ToolDocument, project: Project): (string | undefined)[] {
+  const steps = diagnose(document, project, { syntax: true });
+  for (;;) {
+    const step = steps.next();
+    if (step.done) return step.value.map(({ message }) => String(message).split("\n")[0]);
+  }
 }
 
 t.test("the first line of a saved file that begins with a byte order mark", (t) => {
@@ -55,5 +65,21 @@ t.test("the first line of a saved file that begins with a byte order mark", (t) 
     top.indexOf('ops":'),
     "of tool.json",
   );
+  t.end();
+});
+
+t.test("a link that leads out of the project is reported, and what it names is not changed", (t) => {
+  const elsewhere = JSON.stringify({ logs: { alerts: { h: alert("ops") } } });
+  const folder = {
+    "elsewhere.json": elsewhere,
+    app: { ops: { "link.json": t.fixture("symlink", "../../elsewhere.json") } },
+  };
+  const { document, offset, project } = projectOn(t, folder).at(
+    "app/tool.json",
+    config({ notifications: { ops: OPS } }),
+    'ops":',
+  );
+  t.same(messagesOf(document, project), ['the link "ops/link.json" leads out of the project directory']);
+  t.same(Object.keys(rename(document, offset, "pager", project)!.changes!), [document.uri]);
   t.end();
 });
