@@ -6,7 +6,7 @@ import { systemClock } from "../../grammar/units/clock.ts";
 import { directoryOf } from "../../language-server/node-directory.ts";
 import { OpenDocuments } from "../../language-server/open-documents.ts";
 import { definition } from "../../language-server/service/definition.ts";
-import { diagnose, type Project, type ToolDocument } from "../../language-server/service/index.ts";
+import { diagnose, type Project, Refusal, type ToolDocument } from "../../language-server/service/index.ts";
 import { references } from "../../language-server/service/references.ts";
 import { rename } from "../../language-server/service/rename.ts";
 
@@ -81,5 +81,32 @@ t.test("a link that leads out of the project is reported, and what it names is n
   );
   t.same(messagesOf(document, project), ['the link "ops/link.json" leads out of the project directory']);
   t.same(Object.keys(rename(document, offset, "pager", project)!.changes!), [document.uri]);
+  t.end();
+});
+
+t.test("no notification gets a name that one of another file has, from wherever it is renamed", (t) => {
+  const top = config({ notifications: { ops: OPS }, alerts: { e: alert("ops") } });
+  const part = JSON.stringify({
+    logs: { notifications: { pager: OPS }, alerts: { f: alert("ops"), g: alert("pager") } },
+  });
+  const refusals: [path: string, word: string, name: string, refusal: string][] = [
+    ["tool.json", 'ops":', "pager", '"ops/a.json" has a notification "pager" already'],
+    ["tool.json", 'ops"', "pager", '"ops/a.json" has a notification "pager" already'],
+    ["ops/a.json", 'ops"', "pager", '"ops/a.json" has a notification "pager" already'],
+    ["ops/a.json", 'pager":', "ops", '"tool.json" has a notification "ops" already'],
+  ];
+  for (const [path, word, name, refusal] of refusals) {
+    const saved = projectOn(t, { "tool.json": top, ops: { "a.json": part } });
+    const { document, offset, project } = saved.at(path, path === "tool.json" ? top : part, word);
+    t.throws(() => rename(document, offset, name, project), new Refusal(refusal), `${word} in ${path}`);
+    t.ok(rename(document, offset, "night", project), `${word} in ${path} to a free name`);
+  }
+  const named = config({ notifications: { ops: OPS }, alerts: { e: alert("pager") } });
+  const from = projectOn(t, { ops: { "a.json": part } }).at("tool.json", named, "pager");
+  t.throws(
+    () => rename(from.document, from.offset, "ops", from.project),
+    new Refusal('"tool.json" has a notification "ops" already'),
+    "from tool.json, for one of an included file",
+  );
   t.end();
 });
