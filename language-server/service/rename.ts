@@ -60,11 +60,12 @@ function taken(
   newName: string,
   project: Project,
 ): string | undefined {
-  if (kind !== "notification" || newName === name) return undefined;
+  if ((kind !== "notification" && kind !== "query") || newName === name) return undefined;
   const isDefinedElsewhere = elsewhere.some(({ places }) => places.some(({ isDefinition }) => isDefinition));
   const others = [...(isDefinedElsewhere ? [document] : []), ...filesBeside(document, project)];
-  const other = others.find((file) => file.notifications().some(({ key }) => key.value === newName));
-  return other && `${quote(pathFrom(project, other))} has a notification ${quote(newName)} already`;
+  const entriesOf = (file: ToolDocument) => (kind === "query" ? file.queries() : file.notifications());
+  const other = others.find((file) => entriesOf(file).some(({ key }) => key.value === newName));
+  return other && `${quote(pathFrom(project, other))} has a ${kind} ${quote(newName)} already`;
 }
 
 /** Whether a query may name a stage so without quotes. */

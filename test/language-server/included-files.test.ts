@@ -110,3 +110,23 @@ t.test("no notification gets a name that one of another file has, from wherever 
   );
   t.end();
 });
+
+t.test("no query gets a name that one of another file has", (t) => {
+  const top = config({ queries: { slow: "duration > 1s", errors: "status >= 500" } });
+  const part = JSON.stringify({ logs: { queries: { missing: "status = 404" }, notifications: { pager: OPS } } });
+  const saved = projectOn(t, { "tool.json": top, ops: { "a.json": part } });
+  const refusals: [path: string, word: string, name: string, file: string][] = [
+    ["tool.json", "slow", "missing", "ops/a.json"],
+    ["ops/a.json", "missing", "slow", "tool.json"],
+  ];
+  for (const [path, word, name, file] of refusals) {
+    const { document, offset, project } = saved.at(path, path === "tool.json" ? top : part, word);
+    t.throws(
+      () => rename(document, offset, name, project),
+      new Refusal(`"${file}" has a query "${name}" already`),
+      `${word} in ${path}`,
+    );
+    t.ok(rename(document, offset, "pager", project), "a notification may be called the same");
+  }
+  t.end();
+});
