@@ -69,9 +69,11 @@ export class ProjectFolder implements Project {
     if (directory === undefined) return;
     this.directory = {
       kind: (path) => this.#once(`kind ${path}`, () => directory.kind(path)),
-      read: (path) => this.#once(`read ${path}`, () => directory.read(path)),
+      // Editors leave a byte order mark out of the text: places on the first line are counted without it.
+      read: (path) => this.#once(`read ${path}`, () => directory.read(path)?.replace(/^\ufeff/, "")),
       readEnd: (path, maxBytes) => this.#once(`end of ${path} ${maxBytes}`, () => directory.readEnd?.(path, maxBytes)),
       list: (path) => this.#once(`list ${path}`, () => directory.list?.(path) ?? []),
+      leadsOutOf: (top, path) => this.#once(`${path} out of ${top}`, () => directory.leadsOutOf?.(top, path) ?? false),
     };
   }
 

@@ -43,7 +43,7 @@ export function rename(
     document: file.document,
     edits: file.places.map(({ span, isWord }) => ({ span, text: isWord ? quoted : text })),
   }));
-  let objection = invalid(occurrences, newName) ?? taken(occurrences, newName, filesBeside(document, project), project);
+  let objection = invalid(occurrences, newName) ?? taken(document, occurrences, newName, project);
   for (const file of files) objection ??= (isQuery ? worseQuery : worse)(file.document, file.edits);
   if (objection !== undefined) throw new Refusal(objection);
   const changes = files.map(({ document: file, edits }) => [
@@ -53,16 +53,19 @@ export function rename(
   return { changes: Object.fromEntries(changes) };
 }
 
-/** Whether a file beside the document has the new name: the checks of one file say nothing of it. */
+/** Whether another file than the one with its definition has the new name: the checks of one file say nothing of it. */
 function taken(
-  { kind, name }: NameOccurrences,
+  document: ToolDocument,
+  { kind, name, elsewhere = [] }: NameOccurrences,
   newName: string,
-  others: readonly ToolDocument[],
   project: Project,
 ): string | undefined {
-  if (kind !== "notification" || newName === name) return undefined;
-  const other = others.find((file) => file.notifications().some(({ key }) => key.value === newName));
-  return other && `${quote(pathFrom(project, other))} has a notification ${quote(newName)} already`;
+  if ((kind !== "notification" && kind !== "query") || newName === name) return undefined;
+  const isDefinedElsewhere = elsewhere.some(({ places }) => places.some(({ isDefinition }) => isDefinition));
+  const others = [...(isDefinedElsewhere ? [document] : []), ...filesBeside(document, project)];
+  const entriesOf = (file: ToolDocument) => (kind === "query" ? file.queries() : file.notifications());
+  const other = others.find((file) => entriesOf(file).some(({ key }) => key.value === newName));
+  return other && `${quote(pathFrom(project, other))} has a ${kind} ${quote(newName)} already`;
 }
 
 /** Whether a query may name a stage so without quotes. */
