@@ -4,7 +4,7 @@ import type { Clock } from "../grammar/units/clock.ts";
 import { CloudNames } from "./cloud-names.ts";
 import type { Host } from "./host.ts";
 import { ProjectFolder, projectFolderOf } from "./project-folder.ts";
-import { type DocumentKind, documentKindOf, type Project, ToolDocument } from "./service/index.ts";
+import { type DocumentKind, documentKindOf, normalUri, type Project, ToolDocument } from "./service/index.ts";
 import { TrafficFacts } from "./traffic-facts.ts";
 
 /** The texts that the client has open, as the features see them, and the projects that they belong to. */
@@ -15,6 +15,8 @@ export class OpenDocuments {
   readonly #cloud: CloudNames;
   readonly #traffic: TrafficFacts;
   readonly #open = new Map<string, OpenText>();
+  /** Addresses of the client by their normal form: the client may encode otherwise than paths are encoded here. */
+  readonly #addresses = new Map<string, string>();
   readonly #projects = new Map<string, ProjectFolder>();
 
   /** `onLenses` is called when the traffic or the stages of a project have become known, or others. */
@@ -28,6 +30,8 @@ export class OpenDocuments {
 
   open({ uri, languageId, version, text }: TextDocumentItem): void {
     this.#open.set(uri, { text: TextDocument.create(uri, languageId, version, text), document: undefined });
+    const normal = normalUri(uri);
+    if (normal !== undefined) this.#addresses.set(normal, uri);
   }
 
   /** Returns false if nothing was changed: the document is not open, or there are no changes. */
@@ -42,6 +46,8 @@ export class OpenDocuments {
   /** Returns false if the document was not open. */
   close(uri: string): boolean {
     if (!this.#open.delete(uri)) return false;
+    const normal = normalUri(uri);
+    if (normal !== undefined && this.#addresses.get(normal) === uri) this.#addresses.delete(normal);
     const folder = this.#folderOf(uri);
     if (!this.uris().some((other) => this.#folderOf(other) === folder)) this.#projects.delete(folder);
     return true;
@@ -73,7 +79,7 @@ export class OpenDocuments {
         uri: folder,
         directory: this.#directoryOf(folder),
         openConfig: (configUri) => {
-          const open = this.#open.get(configUri);
+          const open = this.#openAt(configUri);
           return open && latest(open, "config");
         },
         clock: this.#clock,
@@ -99,7 +105,7 @@ export class OpenDocuments {
   *savedConfigs(folders: readonly string[]): Generator<ProjectDocument> {
     for (const folder of folders) {
       const uri = `${folder.replace(/\/+$/, "")}/tool.json`;
-      if (this.#open.has(uri)) continue;
+      if (this.#openAt(uri) !== undefined) continue;
       const project = this.projectOf(uri);
       const document = project.config();
       if (document !== undefined) yield { document, project };
@@ -109,6 +115,12 @@ export class OpenDocuments {
   /** Files have changed: what was read of them is out of date. */
   forgetFiles(): void {
     for (const project of this.#projects.values()) project.forget();
+  }
+
+  /** The text that is open at an address, however the client encodes it. */
+  #openAt(uri: string): OpenText | undefined {
+    // Most addresses are encoded as here, and this is asked for at each key.
+    return this.#open.get(uri) ?? this.#open.get(this.#addresses.get(normalUri(uri) ?? uri) ?? uri);
   }
 
   #folderOf(uri: string): string {

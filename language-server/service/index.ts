@@ -7,7 +7,7 @@ export { workspaceMethods } from "./editing-methods.ts";
 export { type Method, Refusal, type WorkspaceMethod } from "./method.ts";
 export { methods, plainMethods } from "./methods.ts";
 export type { Move, ToolRun } from "./move-secret.ts";
-export { uriOfPath } from "./paths.ts";
+export { normalUri, uriOfPath } from "./paths.ts";
 export { documentKindOf, type Project, type ProjectFile } from "./project.ts";
 export { DEFAULT_SETTINGS, type EditorSettings, readSettings } from "./settings.ts";
 export { isPage } from "./show-traffic.ts";

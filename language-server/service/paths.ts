@@ -22,16 +22,16 @@ export function uriOfPath(documentUri: string, path: string): string | undefined
  * folder itself is ".".
  */
 export function pathOfUri(documentUri: string, uri: string): string | undefined {
-  const folder = normal(documentUri)?.replace(/[^/]*$/, "");
-  const target = normal(uri);
+  const folder = normalUri(documentUri)?.replace(/[^/]*$/, "");
+  const target = normalUri(uri);
   if (folder === undefined || target === undefined) return undefined;
   if (`${target}/` === folder || target === folder) return ".";
   if (!target.startsWith(folder)) return undefined;
   return decodeURIComponent(target.slice(folder.length)).replace(/\/+$/, "");
 }
 
-/** Clients encode differently ("C%3A", "c:"), and all mean the same file. */
-function normal(uri: string): string | undefined {
+/** An address in the one form that all of a file's have: clients encode differently ("C%3A", "c:"). Undefined for none. */
+export function normalUri(uri: string): string | undefined {
   try {
     const { protocol, host, pathname } = new URL(uri);
     const path = decodeURIComponent(pathname).replace(/^\/[A-Z]:/, (drive) => drive.toLowerCase());

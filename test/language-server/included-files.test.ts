@@ -29,7 +29,8 @@ function projectOn(t: Test, files: Folder) {
     const { document, project } = open(path, text);
     return { document, project, offset: text.lastIndexOf(word) };
   };
-  return { uri, open, at };
+  const close = (address: string) => documents.close(address);
+  return { uri, open, at, close };
 }
 
 /** The first lines of what is reported. */
@@ -127,6 +128,38 @@ t.test("no query gets a name that one of another file has", (t) => {
       `${word} in ${path}`,
     );
     t.ok(rename(document, offset, "pager", project), "a notification may be called the same");
+  }
+  t.end();
+});
+
+t.test("an open file is found however the client encodes its address", (t) => {
+  const top = config({ notifications: { ops: OPS } });
+  const part = JSON.stringify({ logs: { alerts: { f: alert("ops") } } });
+  const names: [name: string, encoded: string][] = [
+    ["a (eu).json", "a%20%28eu%29.json"],
+    ["it's!.json", "it%27s%21.json"],
+    ["b-\u00fc.json", "b-\u00fc.json"],
+    ["b-\u00fc.json", "b-%c3%bc.json"],
+    ["a+b@c.json", "a+b@c.json"],
+    ["plain.json", "plain.json"],
+  ];
+  for (const [name, encoded] of names) {
+    const saved = projectOn(t, { "tool.json": top, ops: { [name]: part } });
+    const address = saved.uri("ops/") + encoded;
+    const opened = saved.open(`ops/${name}`, `\n\n${part}`, address);
+    const { document, offset, project } = saved.at("tool.json", top, 'ops":');
+    const named = references(document, offset, { includeDeclaration: false }, project);
+    t.same(
+      named.map(({ uri, range }) => [uri, range.start.line]),
+      [[address, 2]],
+      encoded,
+    );
+    t.same(Object.keys(rename(document, offset, "pager", project)!.changes!), [document.uri, address], encoded);
+    const { changes } = rename(opened.document, opened.document.text.indexOf("ops"), "pager", opened.project)!;
+    t.same(Object.keys(changes!), [address, document.uri], `from ${encoded}`);
+    saved.close(address);
+    const [now] = references(document, offset, { includeDeclaration: false }, project);
+    t.equal(now?.range.start.line, 0, `${encoded} as it is saved, once it is closed`);
   }
   t.end();
 });
