@@ -28,7 +28,8 @@ export function directoryOf(uri: string): Directory | undefined {
 export function isOutside(folder: string, path: string): boolean {
   const top = attempt(() => realpathSync(folder));
   const target = attempt(() => realpathSync(path));
-  return top !== undefined && target !== undefined && !target.startsWith(top.endsWith(sep) ? top : top + sep);
+  if (top === undefined || target === undefined || target === top) return false;
+  return !target.startsWith(top.endsWith(sep) ? top : top + sep);
 }
 
 /** The last bytes of a file as text. Throws as the system does. */

@@ -72,6 +72,15 @@ t.test("links in the place of a test's file are not followed out of the project"
   t.same(said, ['"key.ndjson"', '"linked/b.ndjson"']);
 });
 
+t.test("a folder in the place of a test's file is no file, nor is that of the project", async (t) => {
+  const tests = ["ops", "."].map((file) => ({ file, triggers: 0 }));
+  const cwd = t.testdir({ ...project({ errors: { ...ERRORS, tests } }), ops: {} });
+  const { code, stderr } = await tool(["alerts", "test"], { cwd });
+  t.equal(code, 1);
+  const said = [...stderr.matchAll(/error: (.*)/g)].map((one) => one[1]?.replace(/ \[.*/, ""));
+  t.match(said, ['there is no file "ops"', 'there is no file "."']);
+});
+
 t.test("a replay over a file", async (t) => {
   const cwd = t.testdir(project({ errors: ERRORS, calm: { ...ERRORS, threshold: 9 } }));
   const { code, stdout } = await tool(["alerts", "test", "--file", "spike.ndjson"], { cwd });
