@@ -87,6 +87,9 @@ const SETTINGS = {
   "terminal.integrated.profiles.linux": { sh: { path: "/bin/sh" } },
 };
 
+/** Looks in a row that find no process. */
+const LOOKS = 5;
+
 export interface CodeServerOptions {
   /** A folder of its own, for the user's data, home and extensions. */
   readonly dir: string;
@@ -155,18 +158,36 @@ export async function startCodeServer({
   }
   const processes = () => processesWith(`TOOL_CLIENT=${dir}`);
   const kill = (lines: readonly string[]) => {
-    for (const line of lines) process.kill(Number.parseInt(line, 10), "SIGKILL");
+    for (const line of lines) {
+      try {
+        process.kill(Number.parseInt(line, 10), "SIGKILL");
+      } catch (error) {
+        // It has ended meanwhile.
+        if ((error as NodeJS.ErrnoException).code !== "ESRCH") throw error;
+      }
+    }
+  };
+  /** The environment of a process that is just being started cannot be read, so that one look is not enough. */
+  const untilNone = (what: string) => {
+    let looks = 0;
+    return until(what, () => {
+      looks = processes().length === 0 ? looks + 1 : 0;
+      return looks === LOOKS;
+    });
   };
   // Where the test is ended before its own end.
   const last = () => kill(processes());
   process.once("exit", last);
   const stop = async () => {
     child.kill("SIGTERM");
-    await until("the end of VS Code", () => processes().length === 0).catch(() => {});
+    await untilNone("the end of VS Code").catch(() => {});
     const left = processes();
     kill(left);
-    await until("the end of all its processes", () => processes().length === 0);
+    await untilNone("the end of all its processes");
     process.off("exit", last);
+    // One that was not found would hold them, and this process with them.
+    child.stdout.destroy();
+    child.stderr.destroy();
     return left;
   };
   try {
