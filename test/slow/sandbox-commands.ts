@@ -87,6 +87,9 @@ t.test(`${ROUNDS} rounds, SEED=${SEED}`, async (t) => {
     const isTried = /cannot run, so \w+ stays as it was: Runtime exited with error: signal: killed/.test(stderr);
     if (victim === "function") {
       t.equal(code, isTried && argv[0] === "deploy" ? 1 : 0, `${title}: the command does not mind: ${stderr}`);
+      if (isTried) {
+        t.equal((await sandbox.ask("rounds", "staging")).body, String(deployed), `${title}: the app is as it was`);
+      }
     }
 
     const again = await run(...argv);
