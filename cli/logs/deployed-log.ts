@@ -5,11 +5,13 @@ import type { Context } from "../context.ts";
 import { hasCredentials, openLog } from "../open-platform.ts";
 import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { PlatformError } from "../platform/error.ts";
-import { LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
+import { type Allowance, type AppLog, LINES_CAUGHT_UP, type LogLine } from "../platform/log.ts";
 import { asTheyCome, mergeByTime } from "../time/merge-by-time.ts";
 import { type Block, CAUGHT_UP, LineBlocks } from "./line-blocks.ts";
+import { lineScan } from "./line-scan.ts";
 import { InputError, type OnRead } from "./read-files.ts";
-import type { EntrySource } from "./source.ts";
+import { RequestAllowance } from "./request-allowance.ts";
+import type { EntryCount, EntrySample, EntrySource } from "./source.ts";
 
 export interface DeployedLogRequest {
   readonly query: Query;
@@ -22,6 +24,15 @@ export interface DeployedLogRequest {
 }
 
 const DAY_MS = 24 * 60 * 60 * 1000;
+
+/** Requests for the entries that explain why nothing was found: the first twenty thousand, in pages of up to a megabyte. */
+const SAMPLE_REQUESTS = 6;
+
+/**
+ * Requests for all counts of similar queries together: as many as the query took, but for these bounds. An account has five
+ * to ten a second.
+ */
+const COUNT_REQUESTS = { atLeast: 12, atMost: 60 };
 
 /**
  * The log of the deployed app, with the development log between its lines where there is one; that of the sandbox alone, as
@@ -51,12 +62,13 @@ export async function deployedSource(
   const sinceMs = request.sinceMs ?? io.nowMs() - DAY_MS;
   const sandbox = await openSandbox(context, request.sandbox, { app: config.name });
   const log = await openLog({ env: io.env, clock: io.clock, config: placed(config, sandbox), sandbox });
+  const reading = new RequestAllowance(Number.POSITIVE_INFINITY);
   let isAwaited = false;
   let isSampled = false;
   const lines = log.read(
     {
       ...request,
-      sinceMs,
+      ...{ sinceMs, allowance: reading },
       onAwaited: () => {
         isAwaited = true;
       },
@@ -111,10 +123,67 @@ export async function deployedSource(
     missing: () => (isSampled ? "the cloud left entries out" : undefined),
     async *inputs(signal, onRead) {
       signal.addEventListener("abort", () => stop.abort(), { once: true });
-      yield joined(first, lines, development, { follow: request.follow, signal, onRead });
+      yield joined(startingWith(first, lines), development, { follow: request.follow, signal, onRead });
+    },
+    ...evidenceIn({ log, development, reading, sinceMs, untilMs: request.untilMs, nowMs: io.nowMs() }),
+  };
+}
+
+interface Evidence {
+  readonly log: AppLog;
+  readonly development: EntrySource | undefined;
+  /** The requests of the query itself. */
+  readonly reading: RequestAllowance;
+  readonly sinceMs: number;
+  readonly untilMs: number | undefined;
+  readonly nowMs: number;
+}
+
+/** Explains that nothing was found, in a few requests more: CloudWatch returns only what it selects. */
+function evidenceIn(evidence: Evidence): Pick<EntrySource, "sample" | "count"> {
+  const { log, development, reading, sinceMs, untilMs, nowMs } = evidence;
+  const blocksOf = (query: Query, allowance: Allowance, signal: AbortSignal) => {
+    const lines = log.read({ ...{ query, sinceMs, untilMs, allowance }, ...PAST_ALONE }, signal);
+    return joined(lines, development, { follow: false, signal, onRead: () => {} });
+  };
+  const { atLeast, atMost } = COUNT_REQUESTS;
+  let counting: RequestAllowance | undefined;
+  return {
+    sample(signal): EntrySample {
+      const allowance = new RequestAllowance(SAMPLE_REQUESTS);
+      let isFailed = false;
+      const blocks = async function* () {
+        try {
+          yield* blocksOf({ source: "", expr: undefined }, allowance, signal);
+        } catch (error) {
+          if (!(error instanceof InputError)) throw error;
+          isFailed = true;
+        }
+      };
+      return { blocks: blocks(), isPartial: () => isFailed || allowance.isExceeded || signal.aborted };
+    },
+    async count(query, signal): Promise<EntryCount | undefined> {
+      counting ??= new RequestAllowance(Math.min(Math.max(reading.used, atLeast), atMost));
+      const scan = lineScan({ query, nowMs, sinceMs, untilMs });
+      let count = 0;
+      const onLine = () => {
+        count += 1;
+        return true;
+      };
+      try {
+        for await (const block of blocksOf(query, counting, signal)) scan(block, onLine);
+      } catch (error) {
+        if (!(error instanceof InputError)) throw error;
+        return count === 0 ? undefined : { count, isLeast: true };
+      }
+      const isLeast = counting.isExceeded || signal.aborted;
+      return count === 0 && isLeast ? undefined : { count, isLeast };
     },
   };
 }
+
+/** A reading to the end of a period, of which nothing is said. */
+const PAST_ALONE = { follow: false, live: false, onAwaited() {}, onSampled() {}, onTrouble() {} } as const;
 
 /** An input that fails at once. */
 function failed(error: PlatformError): AsyncIterable<Block> {
@@ -135,9 +204,16 @@ interface Joining {
   readonly onRead: OnRead;
 }
 
-async function* joined(
+async function* startingWith(
   first: IteratorResult<readonly LogLine[]>,
-  rest: AsyncGenerator<readonly LogLine[]>,
+  rest: AsyncIterable<readonly LogLine[]>,
+): AsyncGenerator<readonly LogLine[]> {
+  if (first.done !== true) yield first.value;
+  yield* rest;
+}
+
+async function* joined(
+  lines: AsyncIterable<readonly LogLine[]>,
   development: EntrySource | undefined,
   { follow, signal, onRead }: Joining,
 ): AsyncGenerator<Block> {
@@ -146,8 +222,7 @@ async function* joined(
   const both = AbortSignal.any([signal, stop.signal]);
   const remote = async function* () {
     try {
-      if (first.done !== true) yield first.value;
-      yield* rest;
+      yield* lines;
     } catch (error) {
       if (signal.aborted) return;
       // The other log is read to its end first; one that is followed has none.

@@ -13,8 +13,8 @@ import {
   type SeenFields,
 } from "../../grammar/query/index.ts";
 import type { Wanted } from "./line-scan.ts";
-import type { EntrySource } from "./source.ts";
-import { type FoundNear, nothingAmong, type Survey } from "./survey.ts";
+import type { EntrySample, EntrySource } from "./source.ts";
+import { type FoundNear, nothingAmong, Survey } from "./survey.ts";
 
 interface SelectionFacts {
   readonly source: EntrySource;
@@ -36,7 +36,10 @@ export async function explainSelection(facts: SelectionFacts): Promise<string | 
     const pipeline = { source: query.source, query, pipes: [] };
     return survey === undefined ? explainTypes(source, pipeline, { hasFound: true, signal }) : survey.explainFound();
   }
-  const explanation = survey === undefined ? await explainByNames(facts) : survey.explain(source.totalBytes);
+  const explanation =
+    survey !== undefined
+      ? survey.explain(source.totalBytes)
+      : ((await explainBySample(facts)) ?? (await explainByNames(facts)));
   return source.unread === undefined ? explanation : `${explanation}; ${source.unread}`;
 }
 
@@ -55,6 +58,37 @@ export async function explainTypes(
   const seen = await evidence(signal).catch(() => NOTHING_SEEN);
   const said = otherTypesIn(pipeline, seen).map(describe);
   return said.length === 0 ? undefined : said.join("\n");
+}
+
+/** The explanation if others filter the entries: by some of them, and by counts of what none of those is. */
+async function explainBySample({ source, wanted, signal }: SelectionFacts): Promise<string | undefined> {
+  // Everything was asked for already.
+  if (source.sample === undefined || wanted.query.expr === undefined) return undefined;
+  const survey = await surveyOf(source.sample(signal), new Survey(wanted));
+  if (!survey.isPartial || survey.hasNear) return survey.explain(undefined);
+  if (survey.isEmpty) return undefined;
+  return survey.explain(undefined, await firstNear(source, wanted.query, { seen: survey.seen(), signal }));
+}
+
+async function surveyOf({ blocks, isPartial }: EntrySample, survey: Survey): Promise<Survey> {
+  for await (const block of blocks) {
+    survey.add(block);
+    if (survey.isPartial) return survey;
+  }
+  if (isPartial()) survey.leaveRest();
+  return survey;
+}
+
+/**
+ * The remarks on a query with stages that gave nothing, if others filter the entries: by some of them; undefined if there are
+ * none.
+ */
+export async function explainStages(
+  { sample }: EntrySource,
+  { pipeline, wanted, signal }: { readonly pipeline: Pipeline; readonly wanted: Wanted; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  if (sample === undefined) return undefined;
+  return (await surveyOf(sample(signal), new Survey(wanted, pipeline))).explainPipes(undefined);
 }
 
 /** The explanation if the entries were not read here: by the fields that the source knows. */
@@ -80,9 +114,10 @@ async function firstNear(
   const tries = [...meantQueries(query, seen.names), ...meant, ...nearQueries(query)];
   for (const { term, source: text } of tries.slice(0, MOST_TRIES)) {
     const parsed = parseQuery(text);
-    const count = parsed.ok ? await source.count(parsed.value, signal) : 0;
-    if (count === undefined) return undefined;
-    if (count > 0) return { term, count };
+    if (!parsed.ok) continue;
+    const counted = await source.count(parsed.value, signal);
+    if (counted === undefined) return undefined;
+    if (counted.count > 0) return { term, ...counted };
   }
   return undefined;
 }

@@ -12,7 +12,7 @@ import { chartText } from "../output/chart-text.ts";
 import { tableCsv } from "../output/table-csv.ts";
 import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
-import { explainTypes } from "./explain-selection.ts";
+import { explainStages, explainTypes } from "./explain-selection.ts";
 import { FoundLines } from "./found-lines.ts";
 import type { EntrySource } from "./source.ts";
 
@@ -105,8 +105,11 @@ export async function printAggregated(
   if (!explains || missing !== undefined) return;
   const hasFound =
     result.kind !== "table" || result.rows.some((row) => row.some((cell) => cell !== 0 && cell !== null));
-  const types = await explainTypes(source, aggregation.pipeline, { hasFound, signal });
-  if (types !== undefined) await context.say(types);
+  const said = hasFound
+    ? await explainTypes(source, aggregation.pipeline, { hasFound, signal })
+    : ((await explainStages(source, aggregation)) ??
+      (await explainTypes(source, aggregation.pipeline, { hasFound, signal })));
+  if (said !== undefined) await context.say(said);
 }
 
 const AT_THE_END = `the rows are printed at the end; Ctrl-C ends what reads them, too: end it with kill -INT ${process.pid}`;

@@ -105,7 +105,10 @@ function sourceAt(
       live: follow,
       limitsToNewest: !follow && isLimited,
       evidence: (signal) => discoveredFields(wanted, signal),
-      count: (other, signal) => countInService({ ...wanted, query: printQuery(narrowed(other)) }, signal),
+      async count(other, signal) {
+        const count = await countInService({ ...wanted, query: printQuery(narrowed(other)) }, signal);
+        return count === undefined ? undefined : { count, isLeast: false };
+      },
       totalBytes: undefined,
       ...(!follow && {
         aggregate: (of) => {

@@ -19,7 +19,9 @@ export interface EntrySource {
    */
   readonly evidence: "entries" | "period" | ((signal: AbortSignal) => Promise<SeenFields>);
   /** How many entries of the period another query selects, if the source can say; undefined if it does not now. */
-  count?(query: Query, signal: AbortSignal): Promise<number | undefined>;
+  count?(query: Query, signal: AbortSignal): Promise<EntryCount | undefined>;
+  /** Some entries of the period, whatever the query selects, if it is others that filter them. */
+  sample?(signal: AbortSignal): EntrySample;
   /** The part of the log that was not read; printed if nothing is found. */
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
@@ -37,6 +39,19 @@ export interface EntrySource {
   aggregate?(aggregation: SourceAggregation): Promise<PipesResult | undefined>;
   /** The inputs, one after another: files to open and read once, and blocks of anything else. */
   inputs(signal: AbortSignal, onRead: OnRead): AsyncIterable<SourceInput>;
+}
+
+export interface EntryCount {
+  readonly count: number;
+  /** Whether there may be more. */
+  readonly isLeast: boolean;
+}
+
+/** The first entries of a period. */
+export interface EntrySample {
+  readonly blocks: AsyncIterable<Block>;
+  /** Whether there are more than the blocks had, once they were read. */
+  isPartial(): boolean;
 }
 
 export interface SourceAggregation {

@@ -116,6 +116,20 @@ export class Survey {
     this.#isPartial = true;
   }
 
+  /** Whether there are more entries than were looked at, so that no more are added. */
+  get isPartial(): boolean {
+    return this.#isPartial;
+  }
+
+  get isEmpty(): boolean {
+    return this.#count === 0;
+  }
+
+  /** Whether a similar query finds one of the entries. */
+  get hasNear(): boolean {
+    return this.#near.some(({ count }) => count > 0);
+  }
+
   #take({ entry, isEntry }: EntryLine): void {
     this.#count++;
     if (!isEntry) this.#textCount++;
@@ -139,9 +153,10 @@ export class Survey {
   }
 
   /**
-   * One line that says what there is and what may have been meant. `totalBytes` is the size of everything that was searched.
+   * One line that says what there is and what may have been meant. `totalBytes` is the size of everything that was searched,
+   * `counted` a similar query that finds entries beyond those that were added.
    */
-  explain(totalBytes: number | undefined): string {
+  explain(totalBytes: number | undefined, counted?: FoundNear): string {
     const count = this.#count.toLocaleString("en");
     const size = totalBytes === undefined ? "" : ` in ${byteSize(totalBytes)}`;
     const period = periodOf(this.#wanted);
@@ -150,9 +165,14 @@ export class Survey {
       ? [size, `none of the first ${count}`, ` of the first ${count}`]
       : [` among ${count}`, "no entry", ""];
     const match = this.#near.find(({ count }) => count > 0);
-    const near = match === undefined ? [] : [`${match.term} finds ${match.count.toLocaleString("en")}${of}`];
-    const elsewhere = match === undefined ? this.#inFields() : [];
-    const reasons = reasonsFor(this.#wanted.query, this.#seen());
+    const near =
+      match !== undefined
+        ? [`${match.term} finds ${match.count.toLocaleString("en")}${of}`]
+        : counted !== undefined
+          ? [findsText(counted)]
+          : [];
+    const elsewhere = near.length === 0 ? this.#inFields() : [];
+    const reasons = reasonsFor(this.#wanted.query, this.seen());
     const abouts = reasons.map(({ about }) => about);
     const unexplained = [...this.#absent].filter(({ name }) => !abouts.includes(name));
     const isText = this.#textCount === this.#count;
@@ -160,11 +180,15 @@ export class Survey {
       isText && this.#absent.size > 0
         ? ['the lines are text without fields, which message contains "..." searches']
         : absentFields(unexplained, new Set(this.#values.keys()), subject, near.length + elsewhere.length > 0);
-    const said = sentences(reasons, match?.term);
-    return [`no entry found${among}${period}`, ...said, ...absent, ...near, ...elsewhere].join("; ");
+    const said = sentences(reasons, match?.term ?? counted?.term);
+    const remarks = [...said, ...absent, ...near, ...elsewhere];
+    // Nothing is known about those that were not read.
+    if (this.#isPartial && remarks.length === 0) remarks.push(...wholeTexts(this.#wanted.query));
+    return [`no entry found${among}${period}`, ...remarks].join("; ");
   }
 
-  #seen(): SeenFields {
+  /** The fields that the entries have. */
+  seen(): SeenFields {
     const among = (count: string) => `the first ${count} entries`;
     return {
       names: [...this.#values.keys()],
@@ -183,7 +207,7 @@ export class Survey {
     if (this.#count === 0) return undefined;
     const subject = this.#isPartial ? `none of the first ${this.#count.toLocaleString("en")} entries` : "no entry";
     const absent = absentFields([...this.#absent], new Set(this.#values.keys()), subject, true);
-    const said = [...absent, ...otherTypesIn(this.#pipeline, this.#seen()).map(describe)];
+    const said = [...absent, ...otherTypesIn(this.#pipeline, this.seen()).map(describe)];
     return said.length === 0 ? undefined : said.join("; ");
   }
 
@@ -198,7 +222,7 @@ export class Survey {
     const said = words
       .slice(0, 2)
       .map(({ name }) => `${subject} has the field ${name}; for the text write: message contains ${textOf(name)}`);
-    if (this.#undecided.size > 0) said.push(...otherTypesIn(this.#pipeline, this.#seen()).map(describe));
+    if (this.#undecided.size > 0) said.push(...otherTypesIn(this.#pipeline, this.seen()).map(describe));
     return said.length === 0 ? undefined : said.join("\n");
   }
 
@@ -241,7 +265,12 @@ function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): st
 export interface FoundNear {
   readonly term: string;
   readonly count: number;
+  /** Whether there may be more. */
+  readonly isLeast: boolean;
 }
+
+const findsText = ({ term, count, isLeast }: FoundNear) =>
+  `${term} finds ${isLeast ? "at least " : ""}${count.toLocaleString("en")}`;
 
 interface Evidence {
   /** The fields that entries have; none if the source does not know them. */
@@ -257,7 +286,7 @@ export function nothingAmong(query: Query, { seen, near }: Evidence, wanted: Wan
   const absent = readFields(query).filter(({ name }) => !isSeen(name, names) && !abouts.includes(name));
   const reasons = sentences(doubts, near?.term);
   if (names.length > 0) reasons.push(...absentFields(absent, new Set(names), "no entry", near !== undefined));
-  if (near !== undefined) reasons.push(`${near.term} finds ${near.count.toLocaleString("en")}`);
+  if (near !== undefined) reasons.push(findsText(near));
   else if (names.length === 0 && reasons.length === 0) reasons.push(...wholeTexts(query));
   return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");
 }

@@ -29,12 +29,20 @@ export interface LogRequest {
   readonly untilMs: number | undefined;
   readonly follow: boolean;
   readonly live: boolean;
+  /** How many requests the platform may be sent for it; undefined for as many as it takes. */
+  readonly allowance?: Allowance | undefined;
   /** Called if the app is deployed, but has not written to its log yet. */
   readonly onAwaited: () => void;
   /** Called when the service starts to drop entries: a log that is followed live has more than 500 a second. */
   readonly onSampled: () => void;
   /** Called if a followed log could not be read; it is tried again. */
   readonly onTrouble: (error: PlatformError) => void;
+}
+
+/** So many requests, for one reading or for several together. A reading ends early once they are used up. */
+export interface Allowance {
+  /** Whether there is one more, which is used up with that. */
+  take(): boolean;
 }
 
 /** A line of a remote log and its time, in milliseconds since 1970. */

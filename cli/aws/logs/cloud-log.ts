@@ -7,7 +7,7 @@ import {
 } from "../../../grammar/query/cloudwatch/platform-line.ts";
 import type { Query } from "../../../grammar/query/index.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
-import { LINES_CAUGHT_UP, type LogLine } from "../../platform/log.ts";
+import { type Allowance, LINES_CAUGHT_UP, type LogLine } from "../../platform/log.ts";
 import { mergeByTime } from "../../time/merge-by-time.ts";
 import { isNotFound } from "../function/aliases.ts";
 import { failureLine, type Slice } from "./failure-line.ts";
@@ -22,6 +22,8 @@ export interface CloudLogRequest {
   readonly untilMs: number | undefined;
   /** Continue with what is written later, until the signal. */
   readonly follow: boolean;
+  /** How many requests may be made for events; undefined for as many as it takes. */
+  readonly allowance?: Allowance | undefined;
   /** Use a live tail for what is written later, instead of polling. */
   readonly live?: Pick<LiveTailRequest, "groupArn" | "onSampled"> | undefined;
   readonly clock: Clock;
@@ -55,16 +57,19 @@ export async function* readCloudLog(
   request: CloudLogRequest,
   signal: AbortSignal,
 ): AsyncGenerator<readonly LogLine[]> {
-  const { group, query, follow, clock } = request;
+  const { group, query, follow, clock, allowance } = request;
   const patterns = patternsFor(query);
   const period: Period = {
     startMs: request.sinceMs - CLOCK_SLACK_MS,
     endMs: (request.untilMs ?? clock.nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
   };
-  const slice: Slice = (stream, part) => readLogEvents(client, { group, stream, pattern: "", period: part }, signal);
+  const slice: Slice = (stream, part) =>
+    readLogEvents(client, { group, stream, pattern: "", period: part, allowance }, signal);
   const recent = new Recent();
   const read = async function* (part: Period) {
-    const readings = patterns.map((pattern) => readLogEvents(client, { group, pattern, period: part }, signal));
+    const readings = patterns.map((pattern) =>
+      readLogEvents(client, { group, pattern, period: part, allowance }, signal),
+    );
     for await (const events of mergeByTime(readings)) {
       // Several patterns may find the same event, and a poll finds events again that were returned before.
       if (!follow) recent.forgetBefore(recent.newestMs);

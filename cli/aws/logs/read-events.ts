@@ -1,4 +1,5 @@
 import type { CloudWatchLogs } from "@aws-sdk/client-cloudwatch-logs";
+import type { Allowance } from "../../platform/log.ts";
 
 /** A line of the log group. */
 export interface CloudLogEvent {
@@ -24,6 +25,8 @@ export interface EventSelection {
   /** A filter pattern; an empty one matches every event. */
   readonly pattern: string;
   readonly period: Period;
+  /** How many pages may be asked for; undefined for all. */
+  readonly allowance?: Allowance | undefined;
 }
 
 /**
@@ -32,11 +35,12 @@ export interface EventSelection {
  */
 export async function* readLogEvents(
   client: CloudWatchLogs,
-  { group, stream, pattern, period: { startMs, endMs } }: EventSelection,
+  { group, stream, pattern, period: { startMs, endMs }, allowance }: EventSelection,
   signal: AbortSignal,
 ): AsyncGenerator<readonly CloudLogEvent[]> {
   let nextToken: string | undefined;
   do {
+    if (allowance?.take() === false) return;
     const page = await client.filterLogEvents(
       {
         logGroupName: group,

@@ -10,6 +10,7 @@ import { type Aws, startAws } from "../../support/aws/index.ts";
 import { spawnTool, tool } from "../../support/cli.ts";
 import { askEndpoint, openApp } from "../../support/deployed-app.ts";
 import { slow } from "../../support/slow.ts";
+import { typeInto } from "../../support/terminal.ts";
 import { until } from "../../support/until.ts";
 
 // Each test has a cloud of its own.
@@ -242,6 +243,62 @@ t.test("many pages, empty ones among them", async (t) => {
   t.equal((await logs("--count")).stdout, "12345\n");
   t.same(linesOf((await logs("error")).stdout), ["error entry 3999", "error entry 7999", "error entry 11999"]);
   t.ok(aws.journal.entries.length > 10, `${aws.journal.entries.length} calls`);
+});
+
+t.test("a terminal is told why nothing is found", { skip: process.platform === "win32" }, async (t) => {
+  const declined = [
+    entry(1_000_000, "error", "the card declined", { stage: "production", code: 7 }),
+    entry(990_000, "error", "card declined twice", { stage: "production", code: 8 }),
+  ];
+  const local = entry(900_000, "error", "a card declined on this machine", { stage: "development" });
+  const { aws, cwd } = await deployed(t, [...TRAFFIC, ...declined], { development: [local] });
+  const said = async (query: string) => {
+    const before = aws.journal.count("logs", "FilterLogEvents");
+    const { code, text } = await typeInto(t, ["logs", query], [], { cwd, env: aws.env });
+    t.equal(code, 0, query);
+    const requests = aws.journal.count("logs", "FilterLogEvents") - before;
+    return { text: text.replaceAll("\r", "").replace(/ since [\d:TZ-]+/, ""), requests };
+  };
+  const rows: readonly (readonly [query: string, said: string])[] = [
+    ['"card declined"', 'no entry found among 10; message contains "card declined" finds 3'],
+    ["declined", 'no entry found among 10; no entry has declined; message contains "declined" finds 3'],
+    ["statuss >= 400", "no entry found among 10; no entry has statuss; did you mean status?"],
+    ["level = eror", "no entry found among 10; level = error finds 4"],
+    ['message contains "192.0.2.1"', '"192.0.2.1" is in ip: ip contains "192.0.2.1"'],
+    ['code = "7a" | count', "no entry found among 10"],
+    ["statuss > 3 | count", "no entry has statuss; did you mean status?"],
+  ];
+  for (const [query, expected] of rows) t.match((await said(query)).text, expected, query);
+  const nothing = await tool(["logs", "declined"], { cwd, env: aws.env });
+  t.same([nothing.code, nothing.stdout, nothing.stderr.split("\n").length], [0, "", 2], "a program is told nothing");
+
+  // More than one reading of a few requests takes in: what is rare is counted by CloudWatch.
+  write(
+    aws,
+    Array.from({ length: 13_000 }, (_, i) => entry(40 * MINUTE_MS - i, "info", `entry ${i}`, { n: i })),
+  );
+  write(aws, [entry(60_000, "error", "the last card was refused", { stage: "production" })]);
+  const rare = await said('"card was refused"');
+  t.match(rare.text, '"card was refused" finds 1');
+  t.match(rare.text, /no entry found; /);
+  const pagesOfAll = Math.ceil(13_015 / 2_000);
+  t.ok(rare.requests <= 4 * pagesOfAll + 6, `${rare.requests} requests`);
+  const absent = await said("nowhere");
+  t.match(absent.text, /none of the first [\d,]+ has nowhere: a word alone is a field/);
+  t.ok(absent.requests <= 4 * pagesOfAll + 6, `${absent.requests} requests`);
+  t.match((await said('"nowhere"')).text, '"nowhere" is a whole message; for a part of one write');
+
+  // A failure meanwhile only makes the remark shorter.
+  const denied = { code: "AccessDeniedException", message: "not authorized", status: 400 };
+  aws.controls.failures.plan({
+    service: "logs",
+    nth: 2 * pagesOfAll + 2,
+    times: Number.POSITIVE_INFINITY,
+    error: denied,
+  });
+  const cut = await said("nowhere");
+  t.match(cut.text, "no entry found");
+  t.notMatch(cut.text, "error:");
 });
 
 t.test("following shows what comes, once", slow(), async (t) => {
