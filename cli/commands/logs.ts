@@ -51,7 +51,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   let code: number = EXIT.ok;
   const reading = {
     ...{ wanted, survey, signal: stop.signal },
-    progress: progress(io.stderr, untilEnd, io.clock.monotonicMs),
+    progress: progress(io.stderr, { totalBytes: untilEnd, requests: source.requests }, io.clock.monotonicMs),
     async onError(error: { readonly message: string; readonly hint?: string | undefined }) {
       await context.error(error.message, error.hint);
       code = EXIT.failed;
@@ -75,6 +75,7 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
         await context.print(context.format === "json" ? JSON.stringify({ count }) : `${count}`);
       if (explains && !stop.isInterrupted && code === EXIT.ok) {
         const explanation = await explainSelection({ source, wanted, survey, signal: stop.signal, count });
+        reading.progress.erase();
         if (explanation !== undefined) await context.say(explanation);
       }
     }

@@ -62,7 +62,13 @@ export async function deployedSource(
   const sinceMs = request.sinceMs ?? io.nowMs() - DAY_MS;
   const sandbox = await openSandbox(context, request.sandbox, { app: config.name });
   const log = await openLog({ env: io.env, clock: io.clock, config: placed(config, sandbox), sandbox });
-  const reading = new RequestAllowance(Number.POSITIVE_INFINITY);
+  let requests = 0;
+  let onRequest = () => {};
+  const onTake = () => {
+    requests += 1;
+    onRequest();
+  };
+  const reading = new RequestAllowance(Number.POSITIVE_INFINITY, onTake);
   let isAwaited = false;
   let isSampled = false;
   const lines = log.read(
@@ -121,11 +127,13 @@ export async function deployedSource(
     saysWhenCaughtUp: request.follow,
     totalBytes: undefined,
     missing: () => (isSampled ? "the cloud left entries out" : undefined),
+    ...(!request.follow && { requests: () => requests }),
     async *inputs(signal, onRead) {
       signal.addEventListener("abort", () => stop.abort(), { once: true });
+      if (!request.follow) onRequest = () => onRead(0);
       yield joined(startingWith(first, lines), development, { follow: request.follow, signal, onRead });
     },
-    ...evidenceIn({ log, development, reading, sinceMs, untilMs: request.untilMs, nowMs: io.nowMs() }),
+    ...evidenceIn({ log, development, reading, onTake, sinceMs, untilMs: request.untilMs, nowMs: io.nowMs() }),
   };
 }
 
@@ -134,6 +142,8 @@ interface Evidence {
   readonly development: EntrySource | undefined;
   /** The requests of the query itself. */
   readonly reading: RequestAllowance;
+  /** Called for each further one. */
+  readonly onTake: () => void;
   readonly sinceMs: number;
   readonly untilMs: number | undefined;
   readonly nowMs: number;
@@ -141,7 +151,7 @@ interface Evidence {
 
 /** Explains that nothing was found, in a few requests more: CloudWatch returns only what it selects. */
 function evidenceIn(evidence: Evidence): Pick<EntrySource, "sample" | "count"> {
-  const { log, development, reading, sinceMs, untilMs, nowMs } = evidence;
+  const { log, development, reading, onTake, sinceMs, untilMs, nowMs } = evidence;
   const blocksOf = (query: Query, allowance: Allowance, signal: AbortSignal) => {
     const lines = log.read({ ...{ query, sinceMs, untilMs, allowance }, ...PAST_ALONE }, signal);
     return joined(lines, development, { follow: false, signal, onRead: () => {} });
@@ -150,7 +160,7 @@ function evidenceIn(evidence: Evidence): Pick<EntrySource, "sample" | "count"> {
   let counting: RequestAllowance | undefined;
   return {
     sample(signal): EntrySample {
-      const allowance = new RequestAllowance(SAMPLE_REQUESTS);
+      const allowance = new RequestAllowance(SAMPLE_REQUESTS, onTake);
       let isFailed = false;
       const blocks = async function* () {
         try {
@@ -163,7 +173,7 @@ function evidenceIn(evidence: Evidence): Pick<EntrySource, "sample" | "count"> {
       return { blocks: blocks(), isPartial: () => isFailed || allowance.isExceeded || signal.aborted };
     },
     async count(query, signal): Promise<EntryCount | undefined> {
-      counting ??= new RequestAllowance(Math.min(Math.max(reading.used, atLeast), atMost));
+      counting ??= new RequestAllowance(Math.min(Math.max(reading.used, atLeast), atMost), onTake);
       const scan = lineScan({ query, nowMs, sinceMs, untilMs });
       let count = 0;
       const onLine = () => {

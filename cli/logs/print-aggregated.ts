@@ -109,6 +109,7 @@ export async function printAggregated(
     ? await explainTypes(source, aggregation.pipeline, { hasFound, signal })
     : ((await explainStages(source, aggregation)) ??
       (await explainTypes(source, aggregation.pipeline, { hasFound, signal })));
+  progress.erase();
   if (said !== undefined) await context.say(said);
 }
 

@@ -11,8 +11,18 @@ export interface ScanProgress {
   erase(): void;
 }
 
-/** A line on a terminal with the progress of a long scan: bytes, percent if the total is known, and speed. */
-export function progress(output: OutputStream, totalBytes: number | undefined, clockMs: () => number): ScanProgress {
+/** What is read, as far as it is known before. */
+interface Reading {
+  readonly totalBytes: number | undefined;
+  /** How many requests were made for it so far; undefined if it is not read by requests. */
+  readonly requests: (() => number) | undefined;
+}
+
+/**
+ * A line on a terminal with the progress of a long scan: bytes, percent if the total is known, and speed, or the number of
+ * requests.
+ */
+export function progress(output: OutputStream, { totalBytes, requests }: Reading, clockMs: () => number): ScanProgress {
   if (!output.isTerminal) return { add() {}, erase() {} };
   const begin = clockMs();
   let shownAt = begin + QUIET_MS - REFRESH_MS;
@@ -30,7 +40,10 @@ export function progress(output: OutputStream, totalBytes: number | undefined, c
         ? `${Math.min(100, Math.floor((bytes / totalBytes) * 100))}% of ${humanBytes(totalBytes)}`
         : "";
       const speed = `${Math.round(bytes / 1e3 / Math.max(1, now - begin))} MB/s`;
-      const text = `searched ${humanBytes(bytes)}${share && `, ${share}`}, ${speed}`;
+      const text =
+        requests === undefined
+          ? `searched ${humanBytes(bytes)}${share && `, ${share}`}, ${speed}`
+          : `read ${humanBytes(bytes)} in ${requests()} request${requests() === 1 ? "" : "s"}`;
       // Not awaited: a slow terminal must not slow down the scan.
       void output.write(`\r${text.slice(0, output.columns - 1)}\u001b[K`);
     },

@@ -26,6 +26,8 @@ export interface EntrySource {
   readonly unread?: string;
   /** A followed source that yields `CAUGHT_UP` between existing and new lines. */
   readonly saysWhenCaughtUp?: boolean;
+  /** How many requests were made so far, if it is read by requests; each is told to `onRead`, with 0 bytes. */
+  readonly requests?: () => number;
   /** The parts of the inputs that could not be read so far, although they did not fail; undefined if there are none. */
   missing?(): string | undefined;
   /** Whether the log is not there yet. */

@@ -438,7 +438,7 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
     t.equal(written, expected, name);
     written = "";
   };
-  const line = progress(output(true), 400e6, () => nowMs);
+  const line = progress(output(true), { totalBytes: 400e6, requests: undefined }, () => nowMs);
   nowMs = 900;
   line.add(100e6);
   line.erase();
@@ -456,11 +456,15 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
   shows("\r\u001b[K", "erased");
   line.erase();
   shows("", "once");
-  const pipe = progress(output(true, 20), undefined, () => nowMs);
+  const pipe = progress(output(true, 20), { totalBytes: undefined, requests: undefined }, () => nowMs);
   nowMs = 4000;
   pipe.add(5e6);
   shows("\rsearched 4.77 MB, 3\u001b[K", "no total, no percent; one line, however narrow");
-  const file = progress(output(false), 1, () => nowMs);
+  const asked = progress(output(true), { totalBytes: undefined, requests: () => 12 }, () => nowMs);
+  nowMs = 6000;
+  asked.add(0);
+  shows("\rread 0 B in 12 requests\u001b[K", "requests that bring nothing are seen, too");
+  const file = progress(output(false), { totalBytes: 1, requests: undefined }, () => nowMs);
   nowMs = 9000;
   file.add(1);
   file.erase();
