@@ -1,4 +1,4 @@
-import { lastInstantBefore, withLeading } from "../../grammar/query/index.ts";
+import { lastInstantBefore, parseQuery, printQuery, type Query, withLeading } from "../../grammar/query/index.ts";
 import { type Context, EXIT } from "../context.ts";
 import { chooseSource } from "../logs/choose-source.ts";
 import { explainSelection } from "../logs/explain-selection.ts";
@@ -23,7 +23,8 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
   const written = await readLogsQuery(context, options.query ?? "");
   refuseForQuery(context, options, written);
   const pipeline = withLeading(written);
-  const { query, pipes } = pipeline;
+  const { pipes } = pipeline;
+  const query = written.pipes.length === 0 ? pipeline.query : byItself(pipeline.query);
   const limit = options.limit ?? Number.POSITIVE_INFINITY;
 
   const chosen = await chooseSource(context, {
@@ -76,11 +77,18 @@ export async function logs(context: Context, options: Options<"logs">): Promise<
       if (explains && !stop.isInterrupted && code === EXIT.ok) {
         const explanation = await explainSelection({ source, wanted, survey, signal: stop.signal, count });
         reading.progress.erase();
-        if (explanation !== undefined) await context.say(explanation);
+        // It may be of what was read until then.
+        if (explanation !== undefined && !stop.isInterrupted) await context.say(explanation);
       }
     }
   } finally {
     stop.release();
   }
   return stop.isInterrupted ? EXIT.interrupted : code;
+}
+
+/** The same with a text of its own, which has no stages: what may have been meant is said by changing it. */
+function byItself(query: Query): Query {
+  const parsed = parseQuery(printQuery(query));
+  return parsed.ok ? parsed.value : query;
 }

@@ -59,7 +59,8 @@ export async function deployedSource(
   const { config } = resolveProject(context, file.config, { development: false });
 
   const stop = new AbortController();
-  const sinceMs = request.sinceMs ?? io.nowMs() - DAY_MS;
+  const nowMs = io.nowMs();
+  const sinceMs = request.sinceMs ?? Math.min(request.untilMs ?? nowMs, nowMs) - DAY_MS;
   const sandbox = await openSandbox(context, request.sandbox, { app: config.name });
   const log = await openLog({ env: io.env, clock: io.clock, config: placed(config, sandbox), sandbox });
   let requests = 0;
@@ -133,7 +134,7 @@ export async function deployedSource(
       if (!request.follow) onRequest = () => onRead(0);
       yield joined(startingWith(first, lines), development, { follow: request.follow, signal, onRead });
     },
-    ...evidenceIn({ log, development, reading, onTake, sinceMs, untilMs: request.untilMs, nowMs: io.nowMs() }),
+    ...evidenceIn({ log, development, reading, onTake, sinceMs, untilMs: request.untilMs, nowMs }),
   };
 }
 

@@ -11,6 +11,8 @@ import {
   readFields,
   reasonsFor,
   type SeenFields,
+  type SoughtText,
+  soughtTexts,
 } from "../../grammar/query/index.ts";
 import type { Wanted } from "./line-scan.ts";
 import type { EntrySample, EntrySource } from "./source.ts";
@@ -79,25 +81,70 @@ async function surveyOf({ blocks, isPartial }: EntrySample, survey: Survey): Pro
   return survey;
 }
 
-/**
- * The remarks on a query with stages that gave nothing, if others filter the entries: by some of them; undefined if there are
- * none.
- */
+interface StagesFacts {
+  readonly pipeline: Pipeline;
+  readonly wanted: Wanted;
+  readonly signal: AbortSignal;
+  /** Whether the query before the stages surely selected nothing. */
+  readonly isNothing: boolean;
+}
+
+/** The remarks on a query with stages that gave nothing, if the entries were not read here; undefined if there are none. */
 export async function explainStages(
-  { sample }: EntrySource,
-  { pipeline, wanted, signal }: { readonly pipeline: Pipeline; readonly wanted: Wanted; readonly signal: AbortSignal },
+  source: EntrySource,
+  { pipeline, wanted, signal, isNothing }: StagesFacts,
 ): Promise<string | undefined> {
-  if (sample === undefined) return undefined;
-  return (await surveyOf(sample(signal), new Survey(wanted, pipeline))).explainPipes(undefined);
+  const { query } = wanted;
+  if (source.sample !== undefined) {
+    const survey = await surveyOf(source.sample(signal), new Survey(wanted, pipeline));
+    if (!isNothing || !survey.isPartial || survey.isEmpty || query.expr === undefined)
+      return survey.explainPipes(undefined);
+    const near = survey.hasNear ? undefined : await firstNear(source, query, { seen: survey.seen(), signal });
+    return survey.explain(undefined, near);
+  }
+  if (source.count === undefined || query.expr === undefined) return undefined;
+  const selected = isNothing ? 0 : (await source.count(query, signal))?.count;
+  return selected === 0 ? explainByNames({ source, wanted, signal }) : undefined;
 }
 
 /** The explanation if the entries were not read here: by the fields that the source knows. */
-async function explainByNames({ source, wanted, signal }: SelectionFacts): Promise<string> {
+async function explainByNames({
+  source,
+  wanted,
+  signal,
+}: Pick<SelectionFacts, "source" | "wanted" | "signal">): Promise<string> {
   const { query } = wanted;
   const { evidence } = source;
-  const hasFields = typeof evidence === "function" && readFields(query).length > 0;
-  const seen = hasFields ? await evidence(signal) : NOTHING_SEEN;
-  return nothingAmong(query, { seen, near: await firstNear(source, query, { seen, signal }) }, wanted);
+  const texts = soughtTexts(query);
+  const isAsked = typeof evidence === "function" && (readFields(query).length > 0 || texts.length > 0);
+  const all = isAsked ? await evidence(signal) : NOTHING_SEEN;
+  const seen = readFields(query).length > 0 ? all : NOTHING_SEEN;
+  const near = await firstNear(source, query, { seen, signal });
+  const elsewhere = near === undefined ? await fieldWith(source, texts, { names: all.names, signal }) : undefined;
+  return nothingAmong(query, { seen, near, elsewhere, isCounted: source.count !== undefined }, wanted);
+}
+
+/** So many fields are looked into for a text. */
+const MOST_FIELDS = 40;
+
+/** The first field that contains a text which was searched for in messages, by counts of ever fewer fields at once. */
+async function fieldWith(
+  { count }: EntrySource,
+  texts: readonly SoughtText[],
+  { names, signal }: { readonly names: readonly string[]; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const isIn = async (query: string) => {
+    const parsed = parseQuery(query);
+    return parsed.ok && ((await count?.(parsed.value, signal))?.count ?? 0) > 0;
+  };
+  const [text] = texts;
+  let among = names.slice(0, MOST_FIELDS);
+  if (text === undefined || among.length === 0 || !(await isIn(text.inAny(among).source))) return undefined;
+  while (among.length > 1) {
+    const half = among.slice(0, among.length / 2);
+    among = (await isIn(text.inAny(half).source)) ? half : among.slice(half.length);
+  }
+  return `${text.quoted} is in ${among[0]}: ${text.in(among[0]!).source.trim()}`;
 }
 
 /** Each is a question to the source. */
@@ -117,7 +164,7 @@ async function firstNear(
     if (!parsed.ok) continue;
     const counted = await source.count(parsed.value, signal);
     if (counted === undefined) return undefined;
-    if (counted.count > 0) return { term, ...counted };
+    if (counted.count > 0) return { term, source: text, ...counted };
   }
   return undefined;
 }

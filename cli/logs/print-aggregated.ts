@@ -1,7 +1,9 @@
 import {
   factsOf,
   isStreaming,
+  type Pipeline,
   type PipesResult,
+  pipeCondition,
   readsOfPipeline,
   type Table,
   TooManyGroups,
@@ -104,13 +106,23 @@ export async function printAggregated(
   if (absent !== undefined) await context.say(absent);
   if (!explains || missing !== undefined) return;
   const hasFound =
-    result.kind !== "table" || result.rows.some((row) => row.some((cell) => cell !== 0 && cell !== null));
+    result.kind === "table"
+      ? result.rows.some((row) => row.some((cell) => cell !== 0 && cell !== null))
+      : result.entries.length > 0;
   const said = hasFound
     ? await explainTypes(source, aggregation.pipeline, { hasFound, signal })
-    : ((await explainStages(source, aggregation)) ??
+    : ((await explainStages(source, { ...aggregation, isNothing: isOfNothing(result, pipes) })) ??
       (await explainTypes(source, aggregation.pipeline, { hasFound, signal })));
   progress.erase();
-  if (said !== undefined) await context.say(said);
+  if (said !== undefined && !signal.aborted) await context.say(said);
+}
+
+/** Whether stages with this result surely were given nothing; later conditions leave out what they were given. */
+function isOfNothing(result: PipesResult, pipes: Pipeline["pipes"]): boolean {
+  if (pipes.some((pipe) => pipeCondition(pipe) !== undefined)) return false;
+  if (result.kind === "entries") return result.entries.length === 0;
+  const at = result.columns.findIndex(({ name }) => name === "count");
+  return result.rows.every((row) => at >= 0 && row[at] === 0);
 }
 
 const AT_THE_END = `the rows are printed at the end; Ctrl-C ends what reads them, too: end it with kill -INT ${process.pid}`;

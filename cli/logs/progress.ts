@@ -11,7 +11,7 @@ export interface ScanProgress {
   erase(): void;
 }
 
-/** What is read, as far as it is known before. */
+/** A reading, as far as it is known before. */
 interface Reading {
   readonly totalBytes: number | undefined;
   /** How many requests were made for it so far; undefined if it is not read by requests. */

@@ -66,7 +66,7 @@ function sourceAt(
   const { follow, untilMs } = request;
   const nowMs = context.io.nowMs();
   const withPast = !follow || request.sinceMs !== undefined;
-  const sinceMs = request.sinceMs ?? (follow ? undefined : nowMs - DAY_MS);
+  const sinceMs = request.sinceMs ?? (follow ? undefined : Math.min(untilMs ?? nowMs, nowMs) - DAY_MS);
   let missing: string | undefined;
   const warn = (bytes: number) => {
     if (missing !== undefined) return;
@@ -81,7 +81,7 @@ function sourceAt(
     query: query.expr === undefined ? "" : printQuery(query),
     startMs: sinceMs ?? nowMs,
     // Clocks differ: an event that another machine dates a little ahead has happened, too.
-    stopMs: untilMs ?? nowMs + DAY_MS,
+    stopMs: untilMs ?? Math.max(nowMs, sinceMs ?? nowMs) + DAY_MS,
     limit: follow ? Number.POSITIVE_INFINITY : request.limit,
     clock: context.io.clock,
     onDropped: (count) => {

@@ -6,6 +6,7 @@ import {
   compilePredicate,
   conditionsOf,
   type Expr,
+  encodeString,
   fieldsNamed,
   isPossible,
   isSeen,
@@ -41,8 +42,7 @@ const MAX_VALUES = 200;
 const MAX_TEXT_FIELDS = 8;
 
 /** A similar query, and how many entries it finds. */
-interface Near {
-  readonly term: string;
+interface Near extends NearQuery {
   readonly matches: (entry: Entry) => boolean;
   count: number;
 }
@@ -84,7 +84,7 @@ export class Survey {
   /** Undefined if the query with this term instead is not valid. */
   #compiled({ term, source }: NearQuery): Near | undefined {
     const parsed = parseQuery(source);
-    return parsed.ok ? { term, count: 0, matches: compilePredicate(parsed.value, this.#wanted) } : undefined;
+    return parsed.ok ? { term, source, count: 0, matches: compilePredicate(parsed.value, this.#wanted) } : undefined;
   }
 
   /**
@@ -167,7 +167,7 @@ export class Survey {
     const match = this.#near.find(({ count }) => count > 0);
     const near =
       match !== undefined
-        ? [`${match.term} finds ${match.count.toLocaleString("en")}${of}`]
+        ? [`${findsText({ ...match, isLeast: false })}${of}`]
         : counted !== undefined
           ? [findsText(counted)]
           : [];
@@ -184,7 +184,7 @@ export class Survey {
     const remarks = [...said, ...absent, ...near, ...elsewhere];
     // Nothing is known about those that were not read.
     if (this.#isPartial && remarks.length === 0) remarks.push(...wholeTexts(this.#wanted.query));
-    return [`no entry found${among}${period}`, ...remarks].join("; ");
+    return joined([`no entry found${among}${period}`, ...remarks]);
   }
 
   /** The fields that the entries have. */
@@ -262,24 +262,38 @@ function periodOf({ sinceMs, untilMs }: Pick<Wanted, "sinceMs" | "untilMs">): st
 }
 
 /** A similar query that finds something, by its term. */
-export interface FoundNear {
-  readonly term: string;
+export interface FoundNear extends NearQuery {
   readonly count: number;
   /** Whether there may be more. */
   readonly isLeast: boolean;
 }
 
-const findsText = ({ term, count, isLeast }: FoundNear) =>
-  `${term} finds ${isLeast ? "at least " : ""}${count.toLocaleString("en")}`;
+/** The whole query, as the number is of it; the changed term of one that is too long for a remark. */
+const findsText = ({ term, source, count, isLeast }: FoundNear) => {
+  const text = source.trim().length > MOST_SHOWN ? `with ${term} it` : source.trim();
+  return `${text} finds ${isLeast ? "at least " : ""}${count.toLocaleString("en")}`;
+};
+
+/** Characters of a part of the query that a remark repeats. */
+const MOST_SHOWN = 120;
+
+/** Sentences in one line. */
+const joined = (sentences: readonly string[]) =>
+  sentences.reduce((line, one) => `${line}${line.endsWith("?") ? "" : ";"} ${one}`);
 
 interface Evidence {
   /** The fields that entries have; none if the source does not know them. */
   readonly seen: SeenFields;
+  /** Undefined if nothing similar was found, or counted. */
   readonly near?: FoundNear | undefined;
+  readonly isCounted?: boolean;
+  /** Where a text that was searched for in messages is. */
+  readonly elsewhere?: string | undefined;
 }
 
 /** The same line if the entries were not read here. */
-export function nothingAmong(query: Query, { seen, near }: Evidence, wanted: Wanted): string {
+export function nothingAmong(query: Query, evidence: Evidence, wanted: Wanted): string {
+  const { seen, near, isCounted = false, elsewhere } = evidence;
   const { names } = seen;
   const doubts = reasonsFor(query, seen);
   const abouts = doubts.map(({ about }) => about);
@@ -287,8 +301,9 @@ export function nothingAmong(query: Query, { seen, near }: Evidence, wanted: Wan
   const reasons = sentences(doubts, near?.term);
   if (names.length > 0) reasons.push(...absentFields(absent, new Set(names), "no entry", near !== undefined));
   if (near !== undefined) reasons.push(findsText(near));
-  else if (names.length === 0 && reasons.length === 0) reasons.push(...wholeTexts(query));
-  return [`no entry found${periodOf(wanted)}`, ...reasons].join("; ");
+  else if (elsewhere !== undefined) reasons.push(elsewhere);
+  else if (names.length === 0 && reasons.length === 0 && !isCounted) reasons.push(...wholeTexts(query));
+  return joined([`no entry found${periodOf(wanted)}`, ...reasons]);
 }
 
 /** Says how a part of a message is searched for, if a text or a word alone is none. */
@@ -311,7 +326,8 @@ function absentFields(
   subject: string,
   isExplained: boolean,
 ): string[] {
-  return fields.slice(0, 2).map(({ name, isAlone }) => {
+  return fields.slice(0, 2).map(({ name: whole, isAlone }) => {
+    const name = whole.length > MOST_SHOWN ? `${whole.slice(0, MOST_SHOWN)}...` : whole;
     const meant = meantField(name, seen);
     if (meant !== undefined) return `${subject} has ${name}; did you mean ${meant}?`;
     const isText = isAlone && !isExplained;
@@ -321,8 +337,11 @@ function absentFields(
   });
 }
 
-/** A name as a quoted text. */
-const textOf = (name: string) => `"${name.replace(/["\\]/g, "\\$&")}"`;
+/** A name as a quoted text, of which one that is too long shows its beginning. */
+function textOf(name: string): string {
+  const shown = name.length > MOST_SHOWN ? `${name.slice(0, MOST_SHOWN)}...` : name;
+  return `"${encodeString([shown], false)}"`;
+}
 
 /** A search of an entry's values for a text. */
 interface ValueSearch {

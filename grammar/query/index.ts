@@ -7,6 +7,7 @@ export { doubtsOf, type NothingReason, reasonsFor } from "./doubts.ts";
 export { explain, explainAt } from "./explain.ts";
 export type { KnownField, KnownValue } from "./known-fields.ts";
 export { LEVEL_SPELLINGS, LEVELS, type Level, levelOf, severity } from "./levels.ts";
+export { encodeString } from "./literals.ts";
 export {
   isOwnForm,
   isWholeTime,

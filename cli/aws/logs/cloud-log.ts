@@ -59,9 +59,14 @@ export async function* readCloudLog(
 ): AsyncGenerator<readonly LogLine[]> {
   const { group, query, follow, clock, allowance } = request;
   const patterns = patternsFor(query);
+  const startMs = Math.max(0, request.sinceMs - CLOCK_SLACK_MS);
   const period: Period = {
-    startMs: request.sinceMs - CLOCK_SLACK_MS,
-    endMs: (request.untilMs ?? clock.nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
+    startMs,
+    // CloudWatch refuses a period that ends before it begins, as that of the future does.
+    endMs: Math.max(
+      startMs,
+      (request.untilMs ?? clock.nowMs()) + (follow && request.untilMs === undefined ? 0 : CLOCK_SLACK_MS),
+    ),
   };
   const slice: Slice = (stream, part) =>
     readLogEvents(client, { group, stream, pattern: "", period: part, allowance }, signal);

@@ -33,7 +33,9 @@ export function filterPatterns(query: Query): FilterPatterns {
   const { patterns, isWhole } = fit(condition);
   if (patterns.length === 0) {
     const key = neededKey(query.expr);
-    return key === undefined ? none : { ...none, expressions: [`\\x22${key}\\x22\\s*\\x3a`] };
+    const expression = `\\x22${key}\\x22\\s*\\x3a`;
+    const fits = textPattern([expression]).length <= MAX_PATTERN_LENGTH - MAX_OTHER_EXPRESSIONS;
+    return key === undefined || !fits ? none : { ...none, expressions: [expression] };
   }
   // No condition is true of a list or an object, and queries look into lists: such lines are found by their text.
   const expressions = containers(context.keys);

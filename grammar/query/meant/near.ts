@@ -230,7 +230,9 @@ export function meantQueries(query: Query, seen: readonly string[]): readonly Ne
 
 /** Whether there is a field of this name, or one below it. */
 export function isSeen(name: string, seen: readonly string[]): boolean {
-  return seen.some((other) => other === name || other.startsWith(`${name}.`) || other.startsWith(`${name}[`));
+  // `fields.path` is `path`, which is how it is listed.
+  const listed = name.replace(/^fields\.(?=.)/, "");
+  return seen.some((other) => other === listed || other.startsWith(`${listed}.`) || other.startsWith(`${listed}[`));
 }
 
 /** A name without brackets: of `service.name` and `fields["service.name"]` the one is often meant by the other. */

@@ -252,10 +252,10 @@ t.test("a terminal is told why nothing is found", { skip: process.platform === "
   ];
   const local = entry(900_000, "error", "a card declined on this machine", { stage: "development" });
   const { aws, cwd } = await deployed(t, [...TRAFFIC, ...declined], { development: [local] });
-  const said = async (query: string) => {
+  const said = async (query: string, ...flags: string[]) => {
     const before = aws.journal.count("logs", "FilterLogEvents");
-    const { code, text } = await typeInto(t, ["logs", query], [], { cwd, env: aws.env });
-    t.equal(code, 0, query);
+    const { code, text } = await typeInto(t, ["logs", ...flags, query], [], { cwd, env: aws.env });
+    t.equal(code, 0, query.slice(0, 40));
     const requests = aws.journal.count("logs", "FilterLogEvents") - before;
     return { text: text.replaceAll("\r", "").replace(/ since [\d:TZ-]+/, ""), requests };
   };
@@ -267,8 +267,15 @@ t.test("a terminal is told why nothing is found", { skip: process.platform === "
     ['message contains "192.0.2.1"', '"192.0.2.1" is in ip: ip contains "192.0.2.1"'],
     ['code = "7a" | count', "no entry found among 10"],
     ["statuss > 3 | count", "no entry has statuss; did you mean status?"],
+    ["zebra | limit 5", "no entry found among 10; no entry has zebra"],
+    ['"card declined" | count by code', 'message contains "card declined" finds 3'],
+    ["level = eror and development", "level = error and development finds 1"],
   ];
   for (const [query, expected] of rows) t.match((await said(query)).text, expected, query);
+  // More than a pattern of CloudWatch may have.
+  t.match((await said("x".repeat(3_000))).text, /no entry has x{120}\.\.\.: a word alone is a field/);
+  t.match((await said("declined", "--until", "2001-01-01")).text, "no entry found: there are none");
+  t.match((await said("declined", "--since", later(86_400))).text, "no entry found: there are none");
   const nothing = await tool(["logs", "declined"], { cwd, env: aws.env });
   t.same([nothing.code, nothing.stdout, nothing.stderr.split("\n").length], [0, "", 2], "a program is told nothing");
 

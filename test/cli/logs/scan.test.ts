@@ -460,9 +460,9 @@ t.test("progress: after a second, on a terminal only, and gone at the end", (t) 
   nowMs = 4000;
   pipe.add(5e6);
   shows("\rsearched 4.77 MB, 3\u001b[K", "no total, no percent; one line, however narrow");
-  const asked = progress(output(true), { totalBytes: undefined, requests: () => 12 }, () => nowMs);
+  const byRequests = progress(output(true), { totalBytes: undefined, requests: () => 12 }, () => nowMs);
   nowMs = 6000;
-  asked.add(0);
+  byRequests.add(0);
   shows("\rread 0 B in 12 requests\u001b[K", "requests that bring nothing are seen, too");
   const file = progress(output(false), { totalBytes: 1, requests: undefined }, () => nowMs);
   nowMs = 9000;
