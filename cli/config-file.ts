@@ -155,6 +155,10 @@ async function sayProblems(
       elsewhere === undefined
         ? [problem, { source, file, lines }]
         : [elsewhere.problem, { source: masked(elsewhere), file: elsewhere.path }];
+    if (isError(actual)) {
+      const { line, column } = new LineIndex(where.source).position(actual.span.start);
+      context.noteError(`${where.file}:${line}:${column}: ${actual.message}`, actual.hint);
+    }
     await context.say(`${renderProblem(actual, { ...where, color, columns })}\n`);
   }
 }

@@ -32,6 +32,8 @@ export interface Context {
   say(text: string): Promise<void>;
   /** Prints an error and what to do about it on stderr. The command continues. */
   error(message: string, hint?: string): Promise<void>;
+  /** Notes an error that is printed in another way, for programs. */
+  noteError(message: string, hint?: string): void;
   /** Ends the command with exit code 1, printing what failed and what to do. */
   fail(message: string, hint?: string): never;
   /** Ends the command with exit code 2, for wrong arguments or an input that does not exist. */
@@ -47,10 +49,25 @@ export interface Context {
   attempt<T>(work: Promise<T>): Promise<T | undefined>;
 }
 
+export interface SaidError {
+  readonly message: string;
+  readonly hint: string | undefined;
+}
+
+/** The first error of each run, which is the cause of those that follow. */
+const firstErrors = new WeakMap<Io, SaidError>();
+
+/** The first error that a command has printed; undefined if it printed none. */
+export const firstErrorOf = (io: Io): SaidError | undefined => firstErrors.get(io);
+
 export function createContext(io: Io, globals: Globals): Context {
   const directory = resolve(io.cwd, globals.chdir);
   let changed = (text: string) => text;
+  const noteError = (message: string, hint?: string) => {
+    if (!firstErrors.has(io)) firstErrors.set(io, { message, hint: hint === undefined ? undefined : changed(hint) });
+  };
   const error = async (message: string, hint?: string) => {
+    noteError(message, hint);
     const { color } = io.stderr;
     await io.stderr.write(`${color ? "\u001b[1;31merror\u001b[0m" : "error"}: ${message}\n`);
     if (hint !== undefined) await io.stderr.write(`  ${changed(hint).replaceAll("\n", "\n  ")}\n`);
@@ -68,6 +85,8 @@ export function createContext(io: Io, globals: Globals): Context {
     const message = isBug ? `internal error: ${what}` : what;
     const again = globals.verbose ? "report it with the lines below" : "run it again with --verbose and report that";
     const isOfConnection = Object.values(CONNECTION).some((sentence) => what.includes(sentence));
+    // It is what ended the command, whatever was said before.
+    if (isBug) firstErrors.delete(io);
     const remedy = isOfConnection ? "check what it connects to, then run the command again" : undefined;
     await error(message, isBug ? `this is a bug in tool, not in your project: ${again}` : remedy);
     if (globals.verbose && thrown instanceof Error && thrown.stack !== undefined)
@@ -87,6 +106,7 @@ export function createContext(io: Io, globals: Globals): Context {
     print: (text) => io.stdout.write(`${globals.format === undefined ? changed(text) : text}\n`),
     say: (text) => io.stderr.write(`${changed(text)}\n`),
     error,
+    noteError,
     fail: (message, hint) => exit(EXIT.failed, message, hint),
     misuse: (message, hint) => exit(EXIT.misuse, message, hint),
     exit,

@@ -1,7 +1,7 @@
 // The process: reads the arguments by the table, runs the command that they name, and exits with its code.
 import { commandsBelow, readArgv, unknownBelow } from "./argv.ts";
 import type { Command } from "./command-row.ts";
-import { type Context, createContext, EXIT } from "./context.ts";
+import { type Context, createContext, EXIT, firstErrorOf } from "./context.ts";
 import { edition, releaseAccount } from "./edition.ts";
 import { renderHelp } from "./help.ts";
 import { type Io, processIo } from "./io.ts";
@@ -89,6 +89,12 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
 
 /** Runs the command that the arguments name and returns its exit code. Throws an `EarlyExit`, or what no command expects. */
 export async function run(io: Io, argv: readonly string[]): Promise<number> {
+  const code = await runArgv(io, argv);
+  await printFailure(io, argv, code);
+  return code;
+}
+
+async function runArgv(io: Io, argv: readonly string[]): Promise<number> {
   const commands = describeTable();
   let invocation = readArgv(argv, commands);
   const context = createContext(io, invocation.globals);
@@ -193,15 +199,20 @@ export async function main(): Promise<void> {
   await end(await run(io, argv).catch(failOnce));
 }
 
-/** Explains what ended a command early and returns the exit code. stdout stays one valid document. */
+/** Explains what ended a command early and returns the exit code. */
 async function fail(io: Io, argv: readonly string[], error: unknown): Promise<number> {
-  const invocation = readArgv(argv, describeTable());
-  const context = createContext(io, invocation.globals);
-  const code = await context.explain(error);
-  if (code === EXIT.internal && !io.stdout.hasWritten) {
-    const { failedDocument } = await import("./output/failed-document.ts");
-    const document = failedDocument(invocation, context.format, error);
-    if (document !== undefined) await context.print(document);
-  }
+  const { globals } = readArgv(argv, describeTable());
+  const code = await createContext(io, globals).explain(error);
+  await printFailure(io, argv, code);
   return code;
+}
+
+/** Makes stdout one valid document after a command that failed before it wrote anything. */
+async function printFailure(io: Io, argv: readonly string[], code: number): Promise<void> {
+  if (code === EXIT.ok || io.stdout.hasWritten) return;
+  const { format } = readArgv(argv, describeTable()).globals;
+  if (format === undefined) return;
+  const { failedDocument } = await import("./output/failed-document.ts");
+  const document = failedDocument({ argv, format }, code, firstErrorOf(io));
+  if (document !== undefined) await io.stdout.write(`${document}\n`);
 }

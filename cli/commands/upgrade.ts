@@ -265,7 +265,9 @@ function installation(context: Context, { prefix, target }: Options<"upgrade">) 
   const lib = bundleFolder();
   const bundled = readBundled(lib);
   if (bundled === undefined) {
-    const npm = `npm install -g tool@${target ?? "latest"}`;
+    // By its file: another package may have the name in a registry.
+    const file = `tool-${target ?? "VERSION"}.tgz`;
+    const npm = `install the package of the release that you want by its address: npm install --global .../${file}`;
     return lib.includes("node_modules")
       ? context.fail("this tool was installed by npm", npm)
       : context.fail("this tool runs from its sources", "git pull && npm ci && npm run build");

@@ -1,35 +1,47 @@
-import type { Format, ParsedArgv } from "../argv.ts";
-import { EXIT } from "../context.ts";
+import type { Format } from "../argv.ts";
+import { EXIT, type SaidError } from "../context.ts";
 import { version } from "../version.ts";
 import { escapeData } from "./github.ts";
 import { failedCodeQuality } from "./gitlab.ts";
 import { failedSarif } from "./sarif.ts";
 
-/** Commands whose stdout is a stream (entries, a protocol), which is valid wherever it ends. */
-const STREAMS: ReadonlySet<string> = new Set(["logs", "lsp", "start", "service start"]);
+/** Commands whose stdout is a stream (entries, a protocol, a hook's output), which is valid wherever it ends. */
+const STREAMS: ReadonlySet<string> = new Set(["logs", "lsp", "run", "start", "service start"]);
+
+/** The kinds of failures, by exit code. */
+const KINDS: Readonly<Record<number, string>> = {
+  [EXIT.misuse]: "misuse",
+  [EXIT.internal]: "internal",
+  [EXIT.interrupted]: "interrupted",
+};
 
 /**
- * The document on stdout after a bug of the tool, so that programs read a valid one: `{ "error": ... }`, a SARIF log with
+ * The document on stdout in place of a result, so that programs read a valid one: `{ "error": ... }`, a SARIF log with
  * the failure, a workflow command, a report of one issue. Undefined if the format has none.
  */
 export function failedDocument(
-  invocation: ParsedArgv,
-  format: Format | undefined,
-  thrown: unknown,
+  { argv, format }: { readonly argv: readonly string[]; readonly format: Format },
+  exitCode: number,
+  said: SaidError | undefined,
 ): string | undefined {
-  if (invocation.kind === "command" && STREAMS.has(invocation.name) && !invocation.argv.includes("--count")) {
-    return undefined;
-  }
-  const message = `internal error: ${thrown instanceof Error ? thrown.message : String(thrown)}`;
+  // By its words: those of misuse name no command.
+  const [first = "", second = ""] = argv.filter((word) => !word.startsWith("-"));
+  const isStream = STREAMS.has(first) || STREAMS.has(`${first} ${second}`);
+  if (isStream && !argv.includes("--count")) return undefined;
+  const code = KINDS[exitCode] ?? "failed";
+  const { message, hint } = said ?? {
+    message: code === "interrupted" ? code : "the command failed: stderr says why",
+    hint: undefined,
+  };
   switch (format) {
     case "json":
-      return JSON.stringify({ error: { code: "internal", message } }, null, 2);
+      return JSON.stringify({ error: { code, message, hint: hint ?? null } }, null, 2);
     case "sarif":
-      return JSON.stringify(failedSarif(message, { version, exitCode: EXIT.internal }), null, 2);
+      return JSON.stringify(failedSarif(message, { version, exitCode }), null, 2);
     case "gitlab":
-      return JSON.stringify(failedCodeQuality(message), null, 2);
+      return JSON.stringify(failedCodeQuality(message, code), null, 2);
     case "github":
-      return `::error title=internal/error::${escapeData(message)}`;
+      return `::error title=${code}/error::${escapeData(message)}`;
     default:
       return undefined;
   }

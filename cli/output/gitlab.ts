@@ -41,8 +41,8 @@ const SEVERITIES: Readonly<Record<Problem["severity"], CodeQualityIssue["severit
 };
 
 /** The report of a run that a bug of the tool ended: the failure as its only issue, at a place that GitLab takes. */
-export function failedCodeQuality(reason: string): CodeQualityIssue[] {
+export function failedCodeQuality(reason: string, code: string): CodeQualityIssue[] {
   const location = { path: "tool.json", lines: { begin: 1, end: 1 } };
   const fingerprint = createHash("sha256").update(reason).digest("hex");
-  return [{ description: reason, check_name: "internal/error", fingerprint, severity: "blocker", location }];
+  return [{ description: reason, check_name: `${code}/error`, fingerprint, severity: "blocker", location }];
 }

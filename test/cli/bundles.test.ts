@@ -68,8 +68,8 @@ t.test("a shared file is not a part of the bundles that require it", (t) => {
 /** The most that Node loads of dist/bin, in KB of text: a start takes longer with each of them, whatever of it is used. */
 const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["--version", 2],
-  ["--help", 74],
-  ["help logs", 74],
+  ["--help", 75],
+  ["help logs", 75],
   ["sandbox", 102],
   ["logs --file log.ndjson", 536],
   ["logs --file log.ndjson level=error|count", 536],
@@ -78,9 +78,9 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["logs", 814],
   ["validate", 866],
   ["config", 826],
-  ["run build", 840],
-  ["build --size", 1_068],
-  ["start --address nowhere", 1_084],
+  ["run build", 841],
+  ["build --size", 1_069],
+  ["start --address nowhere", 1_086],
   ["deploy", 2_030],
   ["url", 1_613],
 ];

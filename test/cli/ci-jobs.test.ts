@@ -138,7 +138,7 @@ t.test("the action that validates annotates, fails by its inputs, and leaves a l
     [{ path: "doubtful", ignore: "config/missing-directory  query/*" }, 0, /^$/],
     [{ path: "a b; exit 9" }, 1, /^::error file=a b; exit 9\/tool\.json/],
     [{ path: "good", strict: "yes" }, 2, /^::error title=strict::strict is true or false\n$/],
-    [{ path: "absent" }, 2, /^$/],
+    [{ path: "absent" }, 2, /^::error title=misuse\/error::cannot read absent: there is no such file\n$/],
     [{}, 1, /::error file=faulty\/tool\.json/],
   ];
   for (const [inputs, code, stdout] of rows) {

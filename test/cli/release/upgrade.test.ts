@@ -612,8 +612,11 @@ t.test("what no release installed names the command that upgrades it", { skip },
   mkdirSync(join(folder, "commands"), { recursive: true });
   for (const name of BUNDLES) linkSync(join(bin, name), join(folder, name));
   const npm = (words: string[]) => tool(["upgrade", ...words], { path: join(folder, "cli.cjs") });
-  t.equal((await npm([])).stderr, "error: this tool was installed by npm\n  npm install -g tool@latest\n");
-  t.equal((await npm(["-t", "1.2.3"])).stderr, "error: this tool was installed by npm\n  npm install -g tool@1.2.3\n");
+  // A bare name would be that of a stranger's package in a registry.
+  const says = (file: string) =>
+    `error: this tool was installed by npm\n  install the package of the release that you want by its address: npm install --global .../${file}\n`;
+  t.equal((await npm([])).stderr, says("tool-VERSION.tgz"));
+  t.equal((await npm(["-t", "1.2.3"])).stderr, says("tool-1.2.3.tgz"));
 });
 
 t.test(
