@@ -34,7 +34,7 @@ function wordsOf({ name, minWords }: Command): string[] {
   return [...name.split(" "), ...["a", "b"].slice(0, minWords)];
 }
 
-const STREAMS = ["logs", "lsp", "start", "service start"];
+const STREAMS = ["logs", "lsp", "run", "start", "service start"];
 
 t.test("every command ends a mistake of its own with 70", async (t) => {
   const cwd = t.testdir({ "fault.cjs": FAULT, "tool.json": '{ "name": "app" }' });
