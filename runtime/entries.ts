@@ -145,7 +145,7 @@ export function writeResponse(log: EntryLog, request: RequestFields, response: R
   log.writeWhole(level ?? levelOfStatus(status), "response", fields);
 }
 
-function levelOfStatus(status: number): string {
+export function levelOfStatus(status: number): string {
   if (status >= 500) return "error";
   return status >= 400 ? "warn" : "info";
 }

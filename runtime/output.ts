@@ -1,7 +1,10 @@
 import type { Entry } from "../grammar/entry.ts";
-// Not by the door of its folder: the parser of queries would come with it.
+// Not by the doors of their folders: the parser of queries, and all that summaries need, would come with them.
+import { leadingLevel } from "../grammar/query/leading-level.ts";
 import { isOwnForm, loggedTime, readLoggerLine } from "../grammar/query/loggers.ts";
 import { parseTimestamp } from "../grammar/query/timestamp.ts";
+import { readAccessLine } from "../grammar/summary/access-line.ts";
+import { levelOfStatus } from "./entries.ts";
 
 /**
  * Longer lines are split into entries of this size: a program that never writes a newline must not fill the memory,
@@ -88,6 +91,8 @@ function characterBytes(lead: number): number {
 export interface OutputOptions {
   /** The level of a line that is plain text. */
   readonly level: string;
+  /** Whether such a line may say another one itself. */
+  readonly readsLevel?: boolean | undefined;
   readonly nowMs: () => number;
   readonly times?: EntryTimes | undefined;
 }
@@ -98,13 +103,28 @@ export type EntryTimes = "own" | "now";
 /**
  * The entry that a line of an app's output stands for. A JSON object is structured if it is a line of a logger that grammar
  * knows, or has a string `level` and `message`: level, message and time are its own, its `fields` and all other members are
- * the fields. Anything else is text at the configured level, as is an object that nests too deep. A blank line is no entry.
+ * the fields. Anything else is text, as is an object that nests too deep. A blank line is no entry.
  */
 export function entryOfLine(line: string, options: OutputOptions): Entry | undefined {
   if (line.trim() === "") return undefined;
   return (
-    structured(line, options) ?? { timestamp: iso(options.nowMs()), level: options.level, message: line, fields: {} }
+    structured(line, options) ?? {
+      timestamp: iso(options.nowMs()),
+      level: levelOfText(line, options),
+      message: line,
+      fields: {},
+    }
   );
+}
+
+/**
+ * Many servers and loggers write everything to stderr. A line of an access log has the level that our own entry of such a
+ * response has, and one that begins with a level has that.
+ */
+function levelOfText(line: string, { level, readsLevel }: OutputOptions): string {
+  if (!readsLevel) return level;
+  const access = readAccessLine(line);
+  return access === undefined ? (leadingLevel(line) ?? level) : levelOfStatus(Number(access.status));
 }
 
 function structured(line: string, { nowMs, times }: OutputOptions): Entry | undefined {

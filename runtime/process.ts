@@ -441,7 +441,12 @@ export class Supervisor {
         const { output } = this.#options;
         if (before !== undefined && isContinuing(line, before)) before = { ...before, last: line };
         else if (output !== undefined) {
-          const entry = entryOfLine(line, { level: output[from], nowMs: entries.nowMs, times: output.times });
+          const entry = entryOfLine(line, {
+            level: output[from],
+            readsLevel: from === "stderr",
+            nowMs: entries.nowMs,
+            times: output.times,
+          });
           const added = entry && entries.add(entry);
           before =
             added !== undefined && added.message === line ? { entry: added, first: line, last: line } : undefined;

@@ -77,6 +77,7 @@ const DOORS: Record<string, readonly string[]> = {
     "comments.ts",
     "edit.ts",
     "highlight.generated.ts",
+    "leading-level.ts",
     "levels.ts",
     "loggers.ts",
     "read.ts",
@@ -88,7 +89,7 @@ const DOORS: Record<string, readonly string[]> = {
     "visible.ts",
   ],
   "grammar/route": ["index.ts", "highlight.generated.ts"],
-  "grammar/summary": ["index.ts"],
+  "grammar/summary": ["index.ts", "access-line.ts"],
   "grammar/template": ["index.ts", "highlight.generated.ts"],
   "grammar/units": ["bytes.ts", "clock.ts", "duration.ts", "scale.ts"],
   schema: [

@@ -2,6 +2,8 @@ import { type EntrySummary, measuredParts, plain, quiet } from "./part.ts";
 
 /** Longer lines are read as texts: servers bound a request at 8 KB. */
 const MAX_LENGTH = 16_384;
+/** The end of morgan's lines, from the unit of the time on, is shorter: ` ms - 12`, and a colour. */
+const MORGAN_END = 64;
 const NONE: ReadonlySet<string> = new Set();
 
 /**
@@ -10,14 +12,7 @@ const NONE: ReadonlySet<string> = new Set();
  * after it, without what is empty; its time only if the entry has none, as `hasTime` says.
  */
 export function accessLine(message: string, hasTime: boolean): EntrySummary | undefined {
-  if (message.length > MAX_LENGTH) return undefined;
-  const line = message.includes('] "')
-    ? combined(message)
-    : message.includes(' - "')
-      ? uvicorn(message)
-      : message.includes(" ms")
-        ? morgan(message)
-        : undefined;
+  const line = readAccessLine(message);
   if (line === undefined) return undefined;
   const { request, status, sizeBytes, durationMs, rest, time } = line;
   const others = [...rest, hasTime ? undefined : time].filter((text) => text !== undefined && !EMPTY.test(text));
@@ -33,9 +28,20 @@ export function accessLine(message: string, hasTime: boolean): EntrySummary | un
   };
 }
 
-interface AccessLine {
+/** The parts of such a line. The searches come first: most lines are none, and each line of an app may be asked about. */
+export function readAccessLine(message: string): AccessLine | undefined {
+  if (message.length > MAX_LENGTH) return undefined;
+  if (message.includes('"')) {
+    if (message.includes('] "')) return combined(message);
+    if (message.includes(' - "')) return uvicorn(message);
+  }
+  return message.slice(-MORGAN_END).includes(" ms") ? morgan(message) : undefined;
+}
+
+export interface AccessLine {
   /** `GET /a`, or the text in its place if that is no request. */
   readonly request: string;
+  /** Three digits, or `-` if there was no answer. */
   readonly status: string | undefined;
   readonly sizeBytes?: string | undefined;
   readonly durationMs?: string | undefined;

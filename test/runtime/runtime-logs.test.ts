@@ -125,6 +125,84 @@ t.test("a line as an entry", (t) => {
   t.end();
 });
 
+t.test("a line of text on stderr has the level that it says", (t) => {
+  const flask = (request: string, status: number) => `127.0.0.1 - - [30/Nov/2026 21:58:16] "${request}" ${status} -`;
+  const rows: [line: string, level: string][] = [
+    // Access logs, by their status.
+    [flask("GET / HTTP/1.1", 200), "info"],
+    [flask("GET / HTTP/1.1", 302), "info"],
+    [flask("GET /x HTTP/1.1", 404), "warn"],
+    [flask("\u001b[33mGET /x HTTP/1.1\u001b[0m", 404), "warn"],
+    [flask("GET /boom HTTP/1.1", 500), "error"],
+    ['127.0.0.1 - - [30/Nov/2026 21:58:16] "GET /app.py HTTP/1.1" 304 -', "info"],
+    ['::1 - - [30/Nov/2026:21:58:16 +0000] "GET /a HTTP/1.1" 503 7 "-" "curl/8.5.0"', "error"],
+    ['INFO:     127.0.0.1:5 - "GET / HTTP/1.1" 200 OK', "info"],
+    ['INFO:     127.0.0.1:5 - "GET / HTTP/1.1" 500 Internal Server Error', "error"],
+    ["GET /a 404 1.5 ms - 12", "warn"],
+    ["GET /a - - ms - -", "info"],
+    // Loggers.
+    ["WARNING: This is a development server. Do not use it in a production deployment.", "warning"],
+    ["\u001b[31m\u001b[1mWARNING: This is a development server.\u001b[0m", "warning"],
+    ["WARNING:root:careful", "warning"],
+    ["INFO:root:started", "info"],
+    ["CRITICAL:root:no disk", "critical"],
+    ['INFO:werkzeug:127.0.0.1 - - [30/Nov/2026 21:58:16] "GET / HTTP/1.1" 200 -', "info"],
+    ["[WARN] low", "warn"],
+    ["[ warn ] low", "warn"],
+    ["DEBUG - tick", "debug"],
+    ["info | ready", "info"],
+    ["error: no such file", "error"],
+    ["Error: boot", "error"],
+    ["[2026-11-30 21:58:16 +0000] [7] [INFO] Listening at: http://127.0.0.1:3000 (7)", "info"],
+    ["[2026-11-30 21:58:16 +0000] [7] [ERROR] Worker (pid:8) was sent SIGKILL!", "error"],
+    ["[2026-11-30 21:58:16,123] WARNING in app: careful", "warning"],
+    ["[2026-11-30 21:58:16] INFO  WEBrick::HTTPServer#start: pid=7 port=3000", "info"],
+    ["2026-11-30 21:58:16,123 - root - INFO - started", "info"],
+    ["2026-11-30 21:58:16,123 INFO root started", "info"],
+    ["2026-11-30T21:58:16.123Z\tWARN\tmain.go:5\tlow", "warn"],
+    ["[2026-11-30T21:58:16Z DEBUG shop] tick", "debug"],
+    ["21:58:16.123 [main] INFO  shop.Main - started", "info"],
+    ["2026/11/30 21:58:16 [notice] 1#1: start worker process 29", "notice"],
+    ["2026/11/30 21:58:16 INFO started port=3000", "info"],
+    ['time="2026-11-30T21:58:16Z" level=info msg=started', "info"],
+    ["time=2026-11-30T21:58:16.123Z level=WARN msg=low", "warn"],
+    // All others are what is configured.
+    ["an error", "alert"],
+    ["Press CTRL+C to quit", "alert"],
+    ["2026/11/30 21:58:16 listening on :3000", "alert"],
+    ["2026/11/30 21:58:16 info about the server", "alert"],
+    ["Traceback (most recent call last):", "alert"],
+    ["KeyError: 'x'", "alert"],
+    ["panic: runtime error: index out of range", "alert"],
+    ["http: panic serving 127.0.0.1:5: boom", "alert"],
+    ["FATAL ERROR: Reached heap limit Allocation failed", "alert"],
+    ["(node:7) Warning: a promise was rejected", "alert"],
+    ["Error handling was improved", "alert"],
+    ["ERROR handling was improved", "alert"],
+    ["Information: x", "alert"],
+    ["Warnings: 3", "alert"],
+    ["debugger listening", "alert"],
+    ["[main] started", "alert"],
+    ['[1, "INFO"]', "alert"],
+    ["levels=info", "alert"],
+    ["level=information", "alert"],
+    // Long ones.
+    [`INFO: ${"x".repeat(10_000)}`, "info"],
+    ["x".repeat(10_000), "alert"],
+    ["[ ".repeat(5_000), "alert"],
+    [`${" ".repeat(10_000)}INFO: x`, "alert"],
+    [flask(`GET /${"x".repeat(10_000)} HTTP/1.1`, 404), "warn"],
+    [flask(`GET /${"x".repeat(1_000_000)} HTTP/1.1`, 404), "alert"],
+  ];
+  const nowMs = () => Date.parse(NOW);
+  for (const [line, level] of rows) {
+    const entry = entryOfLine(line, { level: "alert", readsLevel: true, nowMs });
+    t.same(entry, { timestamp: NOW, level, message: line, fields: {} }, line.slice(0, 100));
+    t.equal(entryOfLine(line, { level: "notice", nowMs })!.level, "notice", "stdout says nothing of levels");
+  }
+  t.end();
+});
+
 t.test("a line that nests deep is text, as it could be read and not written", (t) => {
   const nested = (levels: number, open: string, close: string) =>
     `{"level":"warn","message":"deep","body":${open.repeat(levels)}1${close.repeat(levels)}}`;
@@ -189,6 +267,29 @@ t.test("a trace that comes at once is one entry", async (t) => {
     others.map(({ message }) => message),
     ["one\n  two\n\tthree", "four", "  five", "json", "  six", "done"],
   );
+});
+
+t.test("what an app writes to stderr has its own levels, and a crash is an error", async (t) => {
+  const lines = [
+    "WARNING: This is a development server.\\n * Running on http://127.0.0.1:3000\\nPress CTRL+C to quit",
+    '127.0.0.1 - - [30/Nov/2026 21:58:16] \\"GET / HTTP/1.1\\" 200 -',
+    'Traceback (most recent call last):\\n  File \\"app.py\\", line 1, in <module>\\nKeyError: 1',
+  ];
+  const code = `
+    process.stdout.write("WARNING: on stdout\\n");
+    process.stderr.write("${lines.join("\\n")}\\n");
+    require("node:http").createServer().listen(process.env.PORT);`;
+  const server = await start(t, { command: `exec ${process.execPath} app.cjs`, files: { "app.cjs": code } });
+  await server.entry(({ message }) => message === "WARNING: on stdout");
+  await server.entry(({ message }) => message.startsWith("Traceback"));
+  const own = server.entries.filter(({ message }) => !/^app /.test(message));
+  t.same(own.map(({ level, message }) => `${level} ${message}`).sort(), [
+    "error Press CTRL+C to quit",
+    'error Traceback (most recent call last):\n  File "app.py", line 1, in <module>\nKeyError: 1',
+    'info 127.0.0.1 - - [30/Nov/2026 21:58:16] "GET / HTTP/1.1" 200 -',
+    "info WARNING: on stdout",
+    "warning WARNING: This is a development server.\n * Running on http://127.0.0.1:3000",
+  ]);
 });
 
 t.test("an app's output becomes entries", async (t) => {
