@@ -328,6 +328,8 @@ t.test("add, get, ls, rm and export", async (t) => {
   t.match((await ssm.getParameter({ Name: "/tool/app/staging/LEVEL" })).Parameter, { Type: "String", Value: "debug" });
 
   const list = await run(["ls"], /^NAME +STAGE +VALUE +CHANGED +BY +DESCRIPTION\nAPI_KEY +all +\(encrypted\) +20\d\d-/);
+  await run([], list.stdout);
+  await run(["-s", "production", "--format", "json"], /"API_KEY"/);
   t.match(list.stdout, /\nLEVEL +all +info /);
   t.match(list.stdout, /\nLEVEL +staging +debug .*How much to log\n/);
   t.match(list.stdout, /\nEMPTY +beta +\(encrypted\)/);
@@ -637,7 +639,7 @@ async function refusals(t: Test, isAsked: (row: number) => boolean): Promise<voi
     [["rm"], 2, /^error: tool env rm needs a variable\n {2}write tool env rm <variable>/],
     [["export", "-s", "none"], 2, /^error: there is no stage "none"/],
     [["ls", "-s", "none"], 2, /^error: there is no stage "none"/],
-    [[], 2, /^error: tool env needs a command\n {2}its commands are: add, set, get, ls, rm, export; see tool help env/],
+    [["-s", "none"], 2, /^error: there is no stage "none"/],
     [["lst"], 2, /^error: tool env has no command "lst"\n/],
   ];
   for (const [argv, code, stderr] of rows.filter((_, i) => isAsked(i))) {
