@@ -141,14 +141,14 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   const remark = `${url} is not asked, as there is no token for it: tool team login --email <address> --url ${url}\n`;
   t.equal(nobody.stderr, cloudLine + remark);
   for (const [more, reason] of [
-    [{}, "no token goes to an address of a file alone"],
-    [{ TOOL_LOGS_URL: "https://logs.example.com" }, "now it is for https://logs.example.com"],
+    [{}, "a token is not sent to an address that only tool.json names"],
+    [{ TOOL_LOGS_URL: "https://logs.example.com" }, "TOOL_LOGS_URL is https://logs.example.com now"],
   ] as const) {
     const { stderr } = await tool(["logs", "production"], {
       cwd,
       env: { ...aws.env, TOOL_LOGS_TOKEN: "lgs_x", ...more },
     });
-    const line = `as there is no token for it: set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it: ${reason}\n`;
+    const line = `as there is no token for it. To ask it, set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it (${reason})\n`;
     t.ok(stderr.endsWith(line), stderr);
   }
   t.match(await tool(["logs", "--project", "my_shop"], { cwd, env: aws.env }), {
