@@ -165,13 +165,15 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
 
 t.test("a service that does not answer, and one that refuses", async (t) => {
   const { url } = await openListener(t);
-  const nothing = "http://127.0.0.1:1";
+  const nothing = "http://127.0.0.1:2";
+  const blocked = "http://127.0.0.1:1";
   for (const [service, line] of [
     [nothing, "is the log service running there?"],
+    [blocked, "let the service listen on another port"],
     [url, `tool team login --email ann@example.com --team acme --url ${url}`],
   ] as const) {
     const cwd = t.testdir(configOf(service));
-    for (const argv of service === nothing ? [[], ["| count by path"]] : [["-f"]]) {
+    for (const argv of service === url ? [["-f"]] : [[], ["| count by path"]]) {
       const ran = await tool(["logs", ...argv], { cwd, env: signedIn(t, service, "lgs_acme") });
       t.equal(ran.code, 1);
       t.ok(ran.stderr.endsWith(`\n  ${line}\n  or add --cloud, which asks CloudWatch\n`), ran.stderr);
