@@ -32,6 +32,7 @@ const COMMANDS: { readonly [Name in CommandName]: () => Promise<Run<Name>> } = {
   "domains ls": async () => (await import("./commands/domains.ts")).ls,
   "domains check": async () => (await import("./commands/domains.ts")).check,
   "domains buy": async () => (await import("./commands/domains.ts")).buy,
+  env: async () => (await import("./commands/env.ts")).ls,
   "env add": async () => (await import("./commands/env.ts")).add,
   "env set": async () => (await import("./commands/env.ts")).add,
   "env get": async () => (await import("./commands/env.ts")).get,

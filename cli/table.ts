@@ -17,6 +17,11 @@ const SET_VARIABLES = {
   "--sandbox": SANDBOX,
 } as const;
 
+const LIST_VARIABLES = {
+  "-s, --stage <stage>": "Only what this stage has, with what is set for all",
+  "--sandbox": SANDBOX,
+} as const;
+
 /** Where the records of a log service are, if not in its data directory. */
 const RECORDS_PLACE = {
   "--records <url>": "Database of the records, postgres://user@host/name (or set TOOL_RECORDS)",
@@ -169,6 +174,12 @@ export const TABLE = {
     },
     examples: ["domains buy"],
   },
+  env: {
+    summary: "List variables, their last change, values that are not encrypted, and stages to deploy again",
+    isPro: true,
+    flags: LIST_VARIABLES,
+    examples: ["env", "env --stage production --format json"],
+  },
   "env add [variable...]": {
     summary: "Set variables of the app, encrypted: NAME VALUE, NAME=VALUE or NAME -",
     isPro: true,
@@ -198,13 +209,10 @@ export const TABLE = {
     examples: ["env get DB_URL --stage production", "env get TLS_KEY > key.pem"],
   },
   "env ls": {
-    summary: "List variables, their last change, and values that are not encrypted",
+    summary: "Same as env",
     isPro: true,
-    flags: {
-      "-s, --stage <stage>": "Only what this stage has, with what is set for all",
-      "--sandbox": SANDBOX,
-    },
-    examples: ["env ls", "env ls --stage production --format json"],
+    flags: LIST_VARIABLES,
+    examples: ["env ls --stage production"],
   },
   "env rm <variable> [more...]": {
     summary: "Remove variables",

@@ -54,6 +54,8 @@ export interface RunningServer {
   readonly url: string;
   readonly host: string;
   readonly port: number;
+  /** When the app's process was started; undefined while there is none. */
+  appSinceMs(): number | undefined;
   /**
    * Applies other options (all but the address and the log), on the same address and connections. If the app has to be
    * restarted for them, requests wait meanwhile, and it resolves with true when the old process is gone.
@@ -132,6 +134,7 @@ export async function serve(options: ProxyServerOptions): Promise<RunningServer>
     url: `http://${host.includes(":") ? `[${host}]` : host}:${server.port}`,
     host,
     port: server.port,
+    appSinceMs: () => supervisor?.sinceMs,
     kill: () => supervisor?.kill(),
     change: async (changed) => {
       const last = supervisor;

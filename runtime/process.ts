@@ -124,6 +124,7 @@ export class Supervisor {
   readonly #stop = new AbortController();
   readonly #waiters = new Set<Waiter>();
   #group: ProcessGroup | undefined;
+  #since = 0;
   #upstream: Upstream | undefined;
   #run: Run = { end: new AbortController() };
   #held = 0;
@@ -147,6 +148,11 @@ export class Supervisor {
   /** The app's shell. */
   get pid(): number | undefined {
     return this.#group?.pid;
+  }
+
+  /** When the process that is there was started; undefined if there is none. */
+  get sinceMs(): number | undefined {
+    return this.#group && this.#since;
   }
 
   /** Undefined if no start failed since the app ran for a second or answered a request. */
@@ -324,6 +330,7 @@ export class Supervisor {
     const startedMs = this.#clock.monotonicMs();
     const group = startGroup(command, { cwd: directory, env: appEnvironment(this.#options, port) });
     this.#group = group;
+    this.#since = this.#clock.nowMs();
     const lastLines = this.#readOutput(group);
     const lived = () => Math.round(this.#clock.monotonicMs() - startedMs);
 

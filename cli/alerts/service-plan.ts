@@ -90,7 +90,8 @@ export const saidOf = ({ message, hint }: TeamError) => ({
   hint: hint.split("\n").map(visible).join("\n"),
 });
 
-const NONE_HERE = "no log service runs here that logs of tool.json could be applied to: npm start starts one";
+const NONE_HERE =
+  'the alerts, notifications and searches of "logs" are left out: the sandbox has no log service (npm start, in a clone of this project, runs one)';
 
 /** Why a removal leaves what an earlier apply made in the log service of `npm start`. */
 const AWAY = {

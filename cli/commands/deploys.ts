@@ -21,7 +21,7 @@ export async function deploys(context: Context, { stage, sandbox }: Options<"dep
       }));
       await context.print(JSON.stringify({ deployments: rows }, null, 2));
     } else if (deployments.length === 0) {
-      await context.say(`${stage ?? config.name} was never deployed`);
+      await context.say(`${stage ?? config.name} is not deployed`);
     } else {
       await context.print(renderTable(deployments));
     }

@@ -116,7 +116,7 @@ export async function get(context: Context, { stage, variable, sandbox }: Option
   });
 }
 
-/** `tool env ls`: lists the variables of all stages, or what one stage has. */
+/** `tool env`, `tool env ls`: lists the variables of all stages, or what one stage has. */
 export async function ls(context: Context, { stage, sandbox }: Options<"env ls">): Promise<number> {
   const project = await openProject(context, { sandbox });
   return project.run({}, async ({ variables, watched }) => {

@@ -43,7 +43,7 @@ async function ofBackup(context: Context, options: Options<"service check">): Pr
         await context.print(`${" ".repeat(WIDEST + 1)}${detail}`);
       }
       const size = isListed && bytes > 0 ? `, ${byteSize(bytes)}` : "";
-      const result = isWhole ? "no damage found" : `${count(findings.length, "file")} wrong`;
+      const result = isWhole ? "no damage found" : withProblems(findings);
       await context.print(`${count(files, "file")}${size}: ${result}`);
     }
     if (!isListed)
@@ -111,7 +111,7 @@ async function tell(context: Context, report: CheckReport): Promise<void> {
   if (findings.length === 0) await context.print(`${all}: no damage found`);
   else if (wrong.length === 0) await context.print(`${all}: only known losses, and faults that the next start repairs`);
   else {
-    await context.print(`${all}: ${count(wrong.length, "file")} wrong, ${sumOf(losses)}`);
+    await context.print(`${all}: ${withProblems(wrong)}, ${sumOf(losses)}`);
   }
   if (pid !== undefined)
     await context.say(`the service runs (process ${pid}): files that it is working on were left out`);
@@ -152,6 +152,9 @@ function lossJson({ id, bytes, events, firstMs, lastMs, isAccepted }: FoundLoss)
   const time = (ms: number | undefined) => (ms === undefined ? null : new Date(ms).toISOString());
   return { id, bytes, events: events ?? null, first: time(firstMs), last: time(lastMs), accepted: isAccepted };
 }
+
+const withProblems = ({ length }: readonly unknown[]) =>
+  `${count(length, "file")} ${length === 1 ? "has" : "have"} problems`;
 
 function hintsOf(wrong: readonly Finding[], isRunning: boolean): string[] {
   const hints: string[] = [];

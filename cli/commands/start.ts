@@ -104,7 +104,7 @@ export async function start(context: Context, options: Options<"start">): Promis
       note(`There is no display to open a browser on: visit ${url}`);
     }
 
-    void tellOfChangedProgram(context, project.command, { say: note, signal: stop.signal });
+    void tellOfChangedProgram(context, project.command, { say: note, server: listening, signal: stop.signal });
     await watchFile(
       path,
       project.text,

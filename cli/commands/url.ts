@@ -1,3 +1,4 @@
+import { DEFAULT_STAGES } from "../../schema/index.ts";
 import { copyToClipboard } from "../clipboard.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
@@ -15,7 +16,7 @@ export async function url(context: Context, options: Options<"url">): Promise<nu
   return interruptible(context, { progress }, async ({ signal }) => {
     const url = await target.url(stage, { signal, report: progress.report });
     if (url === undefined) {
-      return context.fail(`${stage} has never been deployed and has no URL`, `tool deploy ${stage} deploys it`);
+      return context.fail(`${stage} is not deployed and has no URL`, howToDeploy(stage));
     }
     if (context.format === "json") await context.print(JSON.stringify({ stage, url }, null, 2));
     else await context.print(url);
@@ -31,4 +32,11 @@ export async function url(context: Context, options: Options<"url">): Promise<nu
     }
     return EXIT.ok;
   });
+}
+
+/** Only the stages that every app has are made by a deploy. */
+function howToDeploy(stage: string): string {
+  const isUsual = (DEFAULT_STAGES as readonly string[]).includes(stage);
+  const deploy = `tool deploy ${stage} deploys it`;
+  return isUsual ? deploy : `if the stage is new, tool stack apply makes it first; ${deploy}`;
 }

@@ -58,7 +58,7 @@ export function readAssignments(words: readonly string[]): Assignments {
           assignments.length === 1
             ? "the name is not valid"
             : `the name of variable ${i + 1}${placeOf(assignments, i)} is not valid: none was set`,
-          NAMES,
+          namesHint(name),
         );
   }
   const twice = assignments.find(({ name }, i) => assignments.findIndex((one) => one.name === name) < i);
@@ -76,6 +76,10 @@ function placeOf(assignments: readonly Assignment[], at: number): string {
   const after = assignments[at + 1]?.name;
   return after === undefined || variableNameProblem(after) !== undefined ? "" : `, before ${after},`;
 }
+
+/** A letter alone is a name elsewhere. */
+const namesHint = (name: string) =>
+  /^[A-Za-z]$/.test(name) ? "a name has at least two characters: a letter, then letters, digits or _" : NAMES;
 
 export const NAMES = "a name is a letter, then at least one more letter, digit or _";
 

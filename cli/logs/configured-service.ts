@@ -57,7 +57,7 @@ export async function configuredService(
     if (!(error instanceof TeamError)) throw error;
     const remark =
       error instanceof NoTokenError
-        ? `${url} is not asked, as there is no token for it: ${error.ownToken ?? error.signIn}`
+        ? `${url} is not asked, as there is no token for it${error.ownToken === undefined ? `: ${error.signIn}` : `. To ask it, ${error.ownToken}`}`
         : `${url} is not asked: ${error.message}: ${error.hint.replaceAll("\n", "; ")}`;
     return { service: undefined, remark };
   }

@@ -8,10 +8,11 @@ export function explainStage(stage: string, config: Pick<Config, "stages">): Mis
   if (stage === LOCAL_STAGE) {
     return { message: `${stage} is the stage of this machine, and is not deployed`, hint: "tool start runs it" };
   }
-  return explainStageOf(
-    stage,
-    stagesOf(config).filter((name) => name !== LOCAL_STAGE),
-  );
+  const stages = stagesOf(config).filter((name) => name !== LOCAL_STAGE);
+  const misuse = explainStageOf(stage, stages);
+  if (misuse === undefined || didYouMean(stage, stages) !== undefined || !/^[a-z][a-z0-9_-]*$/.test(stage))
+    return misuse;
+  return { ...misuse, hint: `${misuse.hint}; "stages": { "${stage}": {} } in tool.json makes one` };
 }
 
 /** Why a word is not one of these stages; undefined if it is. */

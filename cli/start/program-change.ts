@@ -1,4 +1,6 @@
+import { stat } from "node:fs/promises";
 import { join } from "node:path";
+import type { RunningServer } from "../../runtime/index.ts";
 import { startedFiles } from "../../schema/index.ts";
 import type { Context } from "../context.ts";
 import { diskDirectory } from "../project/directory.ts";
@@ -9,6 +11,7 @@ const RESTARTS = /--watch|\bwatch\b|nodemon|--reload|--hot/;
 
 export interface ProgramWatch {
   readonly say: (text: string) => void;
+  readonly server: Pick<RunningServer, "appSinceMs">;
   readonly signal: AbortSignal;
 }
 
@@ -16,7 +19,7 @@ export interface ProgramWatch {
 export async function tellOfChangedProgram(
   { directory, io: { clock } }: Context,
   command: string | undefined,
-  { say, signal }: ProgramWatch,
+  { say, server, signal }: ProgramWatch,
 ): Promise<void> {
   if (command === undefined) return;
   const disk = diskDirectory(directory);
@@ -31,6 +34,13 @@ export async function tellOfChangedProgram(
       ? "start tool again to run the new one"
       : `"node --watch ${node}" as stages.development.proxy.command in tool.json runs each new one`;
   const changed = async () => {
+    // An app that was down starts with the new file, and may have done so by now.
+    const changedMs = await stat(join(directory, file)).then(
+      ({ ctimeMs }) => ctimeMs,
+      () => undefined,
+    );
+    const startedMs = server.appSinceMs();
+    if (changedMs === undefined || startedMs === undefined || changedMs < startedMs) return true;
     say(`${file} changed, and the app still runs the old one: ${remedy}`);
     once.abort();
     return true;

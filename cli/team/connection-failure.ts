@@ -11,6 +11,14 @@ export function connectionFailure(error: unknown, address: string): ConnectionFa
   if (!(error instanceof Error)) return { reason: String(error), hint: undefined };
   const { cause } = error;
   if (!(cause instanceof Error)) return { reason: error.message, hint: undefined };
+  // The word of `fetch` for the ports that browsers refuse, too, such as those of mail and of ssh.
+  if (cause.message === "bad port") {
+    const port = new URL(address).port;
+    return {
+      reason: `HTTP clients and browsers refuse to use port ${port}`,
+      hint: "let the service listen on another port",
+    };
+  }
   const { code = "", reason } = cause as NodeJS.ErrnoException & { readonly reason?: string };
   if (SPEAKS_NO_TLS.has(code)) {
     const { hostname, host } = new URL(address);

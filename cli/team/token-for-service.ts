@@ -65,11 +65,12 @@ export function tokenForService(
 
 /** TOOL_LOGS_TOKEN is set, and goes to another origin. */
 function remedyOfOther({ origin, ofOwn }: { readonly origin: string; readonly ofOwn: string }): string {
-  if (ofOwn === "")
-    return `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: no token goes to an address of a file alone`;
+  const remedy = `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it`;
+  // An address in a file may be anybody's.
+  if (ofOwn === "") return `${remedy} (a token is not sent to an address that only tool.json names)`;
   return URL.canParse(ofOwn)
-    ? `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is for ${new URL(ofOwn).origin}`
-    : `set TOOL_LOGS_URL=${origin} if TOOL_LOGS_TOKEN is for it: now it is no address`;
+    ? `${remedy} (TOOL_LOGS_URL is ${new URL(ofOwn).origin} now)`
+    : `${remedy} (TOOL_LOGS_URL is not an address now)`;
 }
 
 /** There is no token for an origin. */

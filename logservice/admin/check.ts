@@ -173,7 +173,7 @@ async function repair(
     repaired(level, message, { ...id, ...fields });
   };
   const store = await openEventsStore({ directory, ...facts, log }).catch((error: Error) => {
-    if (!/is in use by the process/.test(error.message)) throw error;
+    if (!/is in use by process/.test(error.message)) throw error;
     const pid = /process (\d+)/.exec(error.message)?.[1];
     const hint = `the service runs (process ${pid}) and repairs what it finds itself; stop it first, or check without --repair`;
     throw new OperatorError(hint, { cause: error });

@@ -115,7 +115,7 @@ async function readOwner(path: string): Promise<string | undefined> {
 }
 
 const inUse = (directory: string, pid: number) =>
-  new Error(`${directory} is in use by the process ${pid}: stop that one, or start this one with another directory`);
+  new Error(`${directory} is in use by process ${pid}: stop that one, or start this one with another directory`);
 
 /** How often a lock is looked at again while another process takes it over. That takes two calls of the system. */
 const MOST_WAITS = 1000;

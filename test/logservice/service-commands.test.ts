@@ -430,7 +430,7 @@ t.test("what was acknowledged is there after kill -9, and a second process is re
   await until("some events", () => acknowledged >= 20);
   const other = await tool(["service", "start", "--data", "data", "--address", "127.0.0.1:0"], { cwd: folder });
   t.same([other.code, other.stdout], [1, ""]);
-  t.match(other.stderr, new RegExp(`is in use by the process ${first.running.pid}`));
+  t.match(other.stderr, new RegExp(`is in use by process ${first.running.pid}`));
   first.running.kill("SIGKILL");
   await first.running.ended;
   await writing;
@@ -487,7 +487,7 @@ t.test("of several that take over what a killed one left, one gets it", async (t
   for (const other of started.filter((one) => one !== winner)) {
     const { code, stderr } = await other.ended;
     t.equal(code, 1);
-    t.match(stderr, new RegExp(`is in use by the process ${winner!.pid}: stop that one`));
+    t.match(stderr, new RegExp(`is in use by process ${winner!.pid}: stop that one`));
   }
   const over = await tool(["service", "restore", "data", "--data", "data"], { cwd: folder });
   t.match(

@@ -51,7 +51,7 @@ t.test("from a directory to stages and back, on ministack", { skip: missing || f
       ["stack", "delete", "--yes", "--env"],
       /removed: stack orders, .*, variables for all stages API_KEY, EMPTY, variables for staging API_KEY/,
     ],
-    [["deploys"], /orders was never deployed/],
+    [["deploys"], /orders is not deployed/],
   ];
   for (const [i, [argv, says, code = 0]] of rows.entries()) {
     if (i === 13) writeFileSync(join(directory, "public/change.txt"), "changed\n");

@@ -356,7 +356,7 @@ t.test("a second process is refused, naming the first", async (t) => {
   t.teardown(() => child.kill("SIGKILL"));
   await new Promise((resolve) => child.stdout.once("data", resolve));
   await t.rejects(opened(directory), {
-    message: `${directory} is in use by the process ${child.pid}: stop that one, or start this one with another directory`,
+    message: `${directory} is in use by process ${child.pid}: stop that one, or start this one with another directory`,
   });
   child.kill("SIGKILL");
   await new Promise((resolve) => child.once("exit", resolve));

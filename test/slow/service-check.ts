@@ -68,7 +68,7 @@ t.test("events that are in the journal only are counted, and their project", asy
   await store.close();
   t.match(
     (await check()).stdout,
-    /^unknown {5}journal\n +holds 84 events of a project that the records do not have\n2 projects, 2 segments, \d\.\d kB, 84 events in the journal \(\d+\.\d kB\): 1 file wrong, no event is missing\n$/,
+    /^unknown {5}journal\n +holds 84 events of a project that the records do not have\n2 projects, 2 segments, \d\.\d kB, 84 events in the journal \(\d+\.\d kB\): 1 file has problems, no event is missing\n$/,
   );
   const json = await check("--format", "json");
   t.match(JSON.parse(json.stdout), { projects: 2, segments: 2, journal: { events: 84, bytes: Number } });
@@ -92,7 +92,7 @@ t.test("a damaged segment is named, set aside by a repair, and known when it is 
       ["is damaged", "50 events, SIZE", "2024-05-01T10:00:00Z to 2024-05-01T10:00:49Z", `loss ${id}`]
         .map((line) => `${" ".repeat(14)}${line}\n`)
         .join("") +
-      "1 project, 1 segment, SIZE: 1 file wrong, 1 loss, SIZE\n",
+      "1 project, 1 segment, SIZE: 1 file has problems, 1 loss, SIZE\n",
   );
   t.match(report.stderr, /--accept-loss <id>/);
   for (const line of `${report.stdout}${report.stderr}`.split("\n")) t.ok(line.length <= 80, line);
@@ -127,7 +127,7 @@ t.test("what can be made again is, and no event is missing", async (t) => {
   const { code, stdout, stderr } = await check();
   t.equal(code, 1);
   t.match(stdout, /^projects\/\S+ \(project shop\)\n {2}rebuildable manifest\.json\n +is missing\n/);
-  t.match(stdout, /2 segments, \d\.\d kB: \d files wrong, no event is missing\n$/);
+  t.match(stdout, /2 segments, \d\.\d kB: \d files have problems, no event is missing\n$/);
   t.match(stderr, /--repair rebuilds manifests, summaries and filters/);
   const repaired = await check("--repair");
   t.equal(repaired.code, 0);

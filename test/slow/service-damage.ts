@@ -227,7 +227,7 @@ t.test("the key of the secrets", async (t) => {
     lost.stdout,
     /^missing {5}secrets\.key\n +does not open the secrets of these notifications: shop: "ops" \(slack\)\n/m,
   );
-  t.match(lost.stdout, /: 1 file wrong, no event is missing\n$/);
+  t.match(lost.stdout, /: 1 file has problems, no event is missing\n$/);
   t.match(lost.stderr, /put secrets\.key back from a backup, or set the secrets again by update_notification\n$/);
   t.notOk(existsSync(path), "a check makes none");
   const stderr = await serving(t, folder, async (url) => {

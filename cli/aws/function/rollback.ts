@@ -44,7 +44,7 @@ export async function rollbackStage(
   if (current === undefined || currentVersion === undefined) {
     throw new PlatformError(
       "stage/never-deployed",
-      `${stage} was never deployed`,
+      `${stage} is not deployed`,
       `tool deploy ${stage} deploys it; tool deploys lists the deployments`,
     );
   }

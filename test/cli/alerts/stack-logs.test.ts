@@ -824,7 +824,7 @@ t.test("the sandbox applies to the log service that runs here", slow(), async (t
   });
   const none = await sandbox.tool(directory, "stack", "apply");
   t.equal(none.code, 0, none.stderr);
-  t.match(none.stdout + none.stderr, "no log service runs here that logs of tool.json could be applied to: npm start");
+  t.match(none.stdout + none.stderr, 'of "logs" are left out: the sandbox has no log service (npm start,');
   const folder = new SandboxFolder(sandbox.folder);
   folder.writeLogService({ url: service.running.url, token: service.owner, pageUrl: service.running.url });
   for (const secret of [`OPS_HOOK=${HOOK}`, `PAGER_KEY=${KEY}`])

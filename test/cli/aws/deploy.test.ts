@@ -602,6 +602,14 @@ t.test("a stage of one's own that was never applied: said before anything is bui
   const variables = ["ssm.GetParametersByPath", "ssm.GetParametersByPath"];
   t.same(aws.journal.calls(), ["lambda.GetAlias", ...variables, "cloudformation.DescribeStacks"]);
   t.throws(() => readFileSync(join(folder, "built")), { code: "ENOENT" });
+  for (const [stage, hint] of [
+    ["beta", "if the stage is new, tool stack apply makes it first; tool deploy beta deploys it"],
+    ["staging", "tool deploy staging deploys it"],
+  ] as const) {
+    const { stderr } = await app.tool(["url", "-s", stage]);
+    t.equal(stderr, `error: ${stage} is not deployed and has no URL\n  ${hint}\n`);
+  }
+  t.equal((await app.tool(["deploys"])).stderr, "hello is not deployed\n");
 });
 
 t.test("no secret in anything that is written", slow(), async (t) => {

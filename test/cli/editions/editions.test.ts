@@ -67,6 +67,7 @@ const GET_PRO = "subscribe with tool team subscribe; then tool upgrade installs 
 t.test("the free edition refuses each Pro command before it does anything", async (t) => {
   const cwd = t.testdir({ ...PROJECT, "tool.json": '{ "name": "app" }' });
   const commands = [
+    "env",
     "env add A=1",
     "env set A=1",
     "env get A",

@@ -50,7 +50,7 @@ t.test("the words of env add", (t) => {
     t.ok(read.ok, words.join(" "));
     if (read.ok) t.same(Object.fromEntries(read.value.map(({ name, value }) => [name, value])), expected);
   }
-  const bad: [words: string[], message: RegExp][] = [
+  const bad: [words: string[], message: RegExp, hint?: RegExp][] = [
     [["KEY", "=", "value"], /^there is a space before or after =$/],
     [["KEY", "=value"], /^there is a space before or after =$/],
     [["=value"], /^there is no name before =$/],
@@ -59,7 +59,7 @@ t.test("the words of env add", (t) => {
     [["KEY", "correct", "horse", "battery"], /^word 3 is not the name of a variable$/],
     [["KEY", "correct", "horse"], /^word 3 is not the name of a variable$/],
     [["A1", "1", "B1"], /^the last word has no value$/],
-    [["my secret value"], /^the name is not valid$/],
+    [["my secret value"], /^the name is not valid$/, /^a name is a letter, then at least one more/],
     [["A1=1", "my secret value=x"], /^the name of variable 2, after A1, is not valid: none was set$/],
     [["my-secret=1", "B1", "2"], /^the name of variable 1, before B1, is not valid: none was set$/],
     [["A1=1", "B1=2", "2C=3", "D1=4"], /^the name of variable 3, after B1, is not valid: none was set$/],
@@ -72,13 +72,14 @@ t.test("the words of env add", (t) => {
     [["AWS_REGION", "x"], /^the function platform sets "AWS_REGION" itself$/],
     [["PATH=/usr/local/bin"], /^with "PATH" the function platform finds its own programs$/],
     [["A_B", "1", "LD_PRELOAD", "/x.so"], /^with "LD_PRELOAD" the function platform finds its own libraries$/],
-    [["W", "x"], /^the name is not valid$/],
+    [["W", "x"], /^the name is not valid$/, /^a name has at least two characters: /],
+    [["A=1"], /^the name is not valid$/, /^a name has at least two characters: /],
     [["_X", "x"], /^the name is not valid$/],
     [["sk-live-51Habc"], /^the name is not valid$/],
   ];
-  for (const [words, message] of bad) {
+  for (const [words, message, hint = /^/] of bad) {
     const read = readAssignments(words);
-    t.match(read, { ok: false, problems: [{ message }] }, words.join(" "));
+    t.match(read, { ok: false, problems: [{ message, hint }] }, words.join(" "));
     t.notMatch(JSON.stringify(read), /secret|horse|value 2|pa\$\$|51Habc/, "quotes nothing that may be a value");
   }
   t.end();
@@ -327,6 +328,8 @@ t.test("add, get, ls, rm and export", async (t) => {
   t.match((await ssm.getParameter({ Name: "/tool/app/staging/LEVEL" })).Parameter, { Type: "String", Value: "debug" });
 
   const list = await run(["ls"], /^NAME +STAGE +VALUE +CHANGED +BY +DESCRIPTION\nAPI_KEY +all +\(encrypted\) +20\d\d-/);
+  await run([], list.stdout);
+  await run(["-s", "production", "--format", "json"], /"API_KEY"/);
   t.match(list.stdout, /\nLEVEL +all +info /);
   t.match(list.stdout, /\nLEVEL +staging +debug .*How much to log\n/);
   t.match(list.stdout, /\nEMPTY +beta +\(encrypted\)/);
@@ -636,7 +639,7 @@ async function refusals(t: Test, isAsked: (row: number) => boolean): Promise<voi
     [["rm"], 2, /^error: tool env rm needs a variable\n {2}write tool env rm <variable>/],
     [["export", "-s", "none"], 2, /^error: there is no stage "none"/],
     [["ls", "-s", "none"], 2, /^error: there is no stage "none"/],
-    [[], 2, /^error: tool env needs a command\n {2}its commands are: add, set, get, ls, rm, export; see tool help env/],
+    [["-s", "none"], 2, /^error: there is no stage "none"/],
     [["lst"], 2, /^error: tool env has no command "lst"\n/],
   ];
   for (const [argv, code, stderr] of rows.filter((_, i) => isAsked(i))) {

@@ -141,14 +141,14 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
   const remark = `${url} is not asked, as there is no token for it: tool team login --email <address> --url ${url}\n`;
   t.equal(nobody.stderr, cloudLine + remark);
   for (const [more, reason] of [
-    [{}, "no token goes to an address of a file alone"],
-    [{ TOOL_LOGS_URL: "https://logs.example.com" }, "now it is for https://logs.example.com"],
+    [{}, "a token is not sent to an address that only tool.json names"],
+    [{ TOOL_LOGS_URL: "https://logs.example.com" }, "TOOL_LOGS_URL is https://logs.example.com now"],
   ] as const) {
     const { stderr } = await tool(["logs", "production"], {
       cwd,
       env: { ...aws.env, TOOL_LOGS_TOKEN: "lgs_x", ...more },
     });
-    const line = `as there is no token for it: set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it: ${reason}\n`;
+    const line = `as there is no token for it. To ask it, set TOOL_LOGS_URL=${url} if TOOL_LOGS_TOKEN is for it (${reason})\n`;
     t.ok(stderr.endsWith(line), stderr);
   }
   t.match(await tool(["logs", "--project", "my_shop"], { cwd, env: aws.env }), {
@@ -165,13 +165,15 @@ t.test("the service, its flags, and CloudWatch by --cloud", async (t) => {
 
 t.test("a service that does not answer, and one that refuses", async (t) => {
   const { url } = await openListener(t);
-  const nothing = "http://127.0.0.1:1";
+  const nothing = "http://127.0.0.1:2";
+  const blocked = "http://127.0.0.1:1";
   for (const [service, line] of [
     [nothing, "is the log service running there?"],
+    [blocked, "let the service listen on another port"],
     [url, `tool team login --email ann@example.com --team acme --url ${url}`],
   ] as const) {
     const cwd = t.testdir(configOf(service));
-    for (const argv of service === nothing ? [[], ["| count by path"]] : [["-f"]]) {
+    for (const argv of service === url ? [["-f"]] : [[], ["| count by path"]]) {
       const ran = await tool(["logs", ...argv], { cwd, env: signedIn(t, service, "lgs_acme") });
       t.equal(ran.code, 1);
       t.ok(ran.stderr.endsWith(`\n  ${line}\n  or add --cloud, which asks CloudWatch\n`), ran.stderr);

@@ -210,6 +210,21 @@ t.test("an edit of tool.json is in force on the same port, a bad one says so and
   await running.ended;
 });
 
+t.test("an app that is down is not said to run the old program", async (t) => {
+  const cwd = t.testdir({ ...project(), "app.js": "process.exit(1);" });
+  const { running, url } = await startTool(cwd);
+  t.teardown(() => running.kill("SIGKILL"));
+  await until("the app to be down", () => running.stdout().includes("app exited"));
+  await writeFile(join(cwd, "app.js"), APP);
+  t.equal((await ask(url)).url, "/");
+  // The remark on this one comes after any on the other.
+  await writeFile(join(cwd, "app.js"), `${APP}// two`);
+  await until("the remark on the program", () => running.stdout().includes("app.js changed"));
+  t.equal(running.stdout().split("still runs the old one").length, 2);
+  running.kill("SIGTERM");
+  await running.ended;
+});
+
 t.test("a change that another file's fault kept back is in force once that is mended", async (t) => {
   const cwd = t.testdir({ ...project(), errors: { "404.html": "{{.Nope" } });
   const { running, url } = await startTool(cwd);

@@ -458,7 +458,7 @@ t.test("which token tool logs sends where", async (t) => {
       "TOOL_LOGS_TOKEN that is for another origin, and nobody is signed in",
       { env: { TOOL_LOGS_TOKEN: "lgs_env", TOOL_LOGS_URL: "https://logs.example.com" } },
       undefined,
-      /^error: the log service needs a token\n {2}sign in: .*\n {2}or set TOOL_LOGS_URL=http:\/\/127\.0\.0\.1:\d+ if TOOL_LOGS_TOKEN is for it: now it is for https:\/\/logs\.example\.com\n$/,
+      /^error: the log service needs a token\n {2}sign in: .*\n {2}or set TOOL_LOGS_URL=http:\/\/127\.0\.0\.1:\d+ if TOOL_LOGS_TOKEN is for it \(TOOL_LOGS_URL is https:\/\/logs\.example\.com now\)\n$/,
     ],
     [
       "TOOL_CONFIG before the file",

@@ -659,7 +659,7 @@ t.test("of several that take over a directory at once, one gets it", async (t) =
       const unlocks = results.flatMap((one) => (one.status === "fulfilled" ? one.value : []));
       winners.add(unlocks.length);
       for (const one of results)
-        if (one.status === "rejected") t.match(String(one.reason), new RegExp(`in use by the process ${process.pid}:`));
+        if (one.status === "rejected") t.match(String(one.reason), new RegExp(`in use by process ${process.pid}:`));
       for (const unlock of unlocks) await unlock();
       if (readdirSync(directory).length > 0) t.fail(`${name}: ${readdirSync(directory)} are left`);
     }
