@@ -176,7 +176,7 @@ install_tool() {
 
 find_system() {
   os=$(uname -s) arch=$(uname -m)
-  with_npm="tool runs there on a Node of your own: npm install -g tool"
+  with_npm="tool runs there on a Node of your own: npm install --global with the address of the release's tool-VERSION.tgz"
   case $os in
     Linux) os=linux ;;
     Darwin) os=darwin ;;

@@ -376,7 +376,8 @@ const impatient = (text: string) => text.replace("slow_seconds=60", "slow_second
 const DOWNLOADING = `downloading tool_1.2.3_${NAME}.tar.xz (0 MB)\n`;
 const LATEST = "https://localhost:PORT/repos/acme/tool/releases/latest";
 const API = /^\/releases/;
-const NPM = "  tool runs there on a Node of your own: npm install -g tool\n";
+const NPM =
+  "  tool runs there on a Node of your own: npm install --global with the address of the release's tool-VERSION.tgz\n";
 const NOT_SIGNED = `error: the signature of the release 1.2.3 is wrong
   do not install it; download this script anew, and if it stays so, report it to the project
 `;
