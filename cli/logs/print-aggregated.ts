@@ -16,6 +16,7 @@ import { tableJson, tableText } from "../output/table-text.ts";
 import { type Aggregation, aggregateEntries, type KeptEntry } from "./aggregate-entries.ts";
 import { explainStages, explainTypes } from "./explain-selection.ts";
 import { FoundLines } from "./found-lines.ts";
+import { InputError } from "./read-files.ts";
 import type { EntrySource } from "./source.ts";
 
 export interface PrintAggregatedOptions {
@@ -111,10 +112,15 @@ export async function printAggregated(
       : result.entries.length > 0;
   const said = hasFound
     ? await explainTypes(source, aggregation.pipeline, { hasFound, signal })
-    : ((await explainStages(source, { ...aggregation, isNothing: isOfNothing(result, pipes) })) ??
+    : ((await explainStages(source, { ...aggregation, isNothing: isOfNothing(result, pipes) }).catch(noRemark)) ??
       (await explainTypes(source, aggregation.pipeline, { hasFound, signal })));
   progress.erase();
   if (said !== undefined && !signal.aborted) await context.say(said);
+}
+
+/** The answer is printed already: without a remark nothing is missing. */
+function noRemark(error: unknown): undefined {
+  if (!(error instanceof InputError)) throw error;
 }
 
 /** Whether stages with this result surely were given nothing; later conditions leave out what they were given. */

@@ -101,6 +101,16 @@ t.test("every block of the README does what it says", { skip }, async (t) => {
     t.match(stdout, /deleted|removed/i);
   });
 
+  await t.test("Deploy it here first", async (t) => {
+    const config = readFileSync(join(app, "tool.json"), "utf8");
+    writeFileSync(join(app, "tool.json"), JSON.stringify({ ...JSON.parse(config), stages: { preview: {} } }));
+    const { code, stdout, stderr } = await type(block("Deploy it here first", 1));
+    t.equal(code, 0, stderr);
+    t.match(stdout, /_app\/hello\/preview\//, "a stage of one's own");
+    writeFileSync(join(app, "tool.json"), config);
+    t.equal((await type("tool stack delete --sandbox --yes")).code, 0);
+  });
+
   await t.test("Variables and secrets", async (t) => {
     writeFileSync(join(app, ".env.staging"), "COLOR=green\n");
     const words = { "tool env add API_KEY -": "printf secret | tool env add API_KEY -" };

@@ -226,7 +226,8 @@ t.test("a deploy without network says so before it builds", async (t) => {
     const app = appFolder(aws, join(folder, "app"), files, installedTool(folder));
     const env = npmEnv(folder, "http://127.0.0.1:1/");
     const { code, stdout, stderr } = await app.tool(["deploy", "--format", "json"], env);
-    t.same([code, stdout], [1, ""], name);
+    t.equal(code, 1, name);
+    t.match(JSON.parse(stdout), { error: { message: /^deploying Python and Java needs a runtime / } }, name);
     t.match(
       stderr,
       /^error: deploying Python and Java needs a runtime .* the npm registry cannot be reached\n {2}connect/m,

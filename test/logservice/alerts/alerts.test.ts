@@ -574,7 +574,8 @@ t.test("the lag is the age of the oldest alert that is due, waiting or running",
   const before = lag();
   t.ok(before >= 0 && before <= 30, `due for ${before} s`);
   world.clock.nowMs += 800_000;
-  t.equal(lag(), before + 800, "one runs and one waits");
+  // A difference of fractions of a second is not exact.
+  t.equal(Math.round((lag() - before) * 1000), 800_000, "one runs and one waits");
   letGo();
   await until("the second one", () => reads.length === 2);
   t.ok(lag() >= 800, "the second one runs");
