@@ -145,6 +145,7 @@ has() { command -v "$1" >/dev/null 2>&1; }
 install_tool() {
   find_system
   find_downloader
+  find_summer
   find_verifier
   find_unpacker
   choose_folders
@@ -210,6 +211,9 @@ find_downloader() {
   else
     fail "there is neither curl nor wget" "install curl, then run this again"
   fi
+}
+
+find_summer() {
   if has sha256sum; then
     summer=sha256sum
   elif has shasum; then
@@ -724,13 +728,20 @@ cannot_run() {
 # Whether the version is there as the receipt says, with all its files.
 is_installed() {
   [ -f "$receipt" ] || return 1
-  json_values <"$receipt" >"$temporary/receipt" || return 1
-  refuse_managed
+  # What a damaged one lists would be linked, moved and removed: the version is installed as if there were none.
+  read_receipt || {
+    say "$receipt is damaged: the version is installed anew"
+    : >"$temporary/receipt"
+    return 1
+  }
   [ "$(receipt_value version)" = "$own" ] && [ "$(receipt_value edition)" = "$edition" ] && [ "$(receipt_value kind)" = "$kind" ] &&
     [ "$(receipt_value folder)" = "$library/$own_folder" ] && [ -d "$library/$own_folder" ] || return 1
   sed -n 's/^\.files\.\(.*\)	\([0-9a-f]*\)$/\2  \1/p' "$temporary/receipt" >"$temporary/files"
   (cd "$library/$own_folder" && $summer -c "$temporary/files") >/dev/null 2>&1
 }
+
+# Fails if it is damaged.
+read_receipt() { json_values <"$receipt" >"$temporary/receipt" && refuse_managed && is_whole; }
 
 receipt_value() {
   awk -F '\t' -v path=".$1" '$1 == path { print $2; exit }' "$temporary/receipt"
@@ -811,8 +822,19 @@ write_receipt() {
       awk -F '\t' -v member="$previous_files." 'index($1, member) == 1 { printf "    \"%s\": \"%s\",\n", substr($1, length(member) + 1), $2 }' "$temporary/receipt" | listed
       printf '}\n  }'
     fi
-    printf '\n}\n'
-  } >"$staging/receipt.json" && mv -f "$staging/receipt.json" "$receipt" || fail "$receipt cannot be written" "check that there is room, then run this again"
+    printf ',\n'
+  } >"$staging/receipt.json" && receipt_sum=$(sum_of "$staging/receipt.json") && end_receipt "$receipt_sum" >>"$staging/receipt.json" && mv -f "$staging/receipt.json" "$receipt" || fail "$receipt cannot be written" "check that there is room, then run this again"
+}
+
+# end_receipt SUM: the end of a receipt, with the sum of all before it.
+end_receipt() { printf '  "sum": "%s"\n}\n' "$1"; }
+
+# Whether the receipt is as it was written. Its last two lines are those of end_receipt.
+is_whole() {
+  sed '$d' "$receipt" | sed '$d' >"$temporary/listed"
+  listed_sum=$(sum_of "$temporary/listed")
+  end_receipt "$listed_sum" >>"$temporary/listed"
+  [ "$(sum_of "$temporary/listed")" = "$(sum_of "$receipt")" ]
 }
 
 # The folders that this run or those before it made.
@@ -897,9 +919,9 @@ uninstall_tool() {
 
 find_remover() {
   has awk || fail "there is no awk" "install awk, then run this again"
+  find_summer
   temporary=$(mktemp -d "${TMPDIR:-/tmp}/tool-install.XXXXXX") || fail "there is no room for temporary files in ${TMPDIR:-/tmp}" "set TMPDIR to another folder"
-  json_values <"$receipt" >"$temporary/receipt" || fail "$receipt is damaged" "install the same version again, then remove it"
-  refuse_managed
+  read_receipt || fail "$receipt is damaged" "install the same version again, then remove it"
 }
 
 # remove_files FOLDER MEMBER: the files that a member of the receipt lists, and the folders that are empty then.

@@ -1,3 +1,4 @@
+import { createHash } from "node:crypto";
 import { readFileSync } from "node:fs";
 import { dirname, isAbsolute, join, normalize } from "node:path";
 import { ReleaseError } from "./error.ts";
@@ -35,23 +36,24 @@ export interface ManagedReceipt {
 
 /**
  * Reads the receipt of a library, the folder that has one folder for each version. Undefined if there is none. Throws a
- * `ReleaseError` if it names anything outside: what it lists is removed one day.
+ * `ReleaseError` if its sum is another one, or if it names anything outside: what it lists is removed one day.
  */
 export function readReceipt(library: string): Receipt | ManagedReceipt | undefined {
   const path = join(library, "receipt.json");
-  let text: string;
+  let bytes: Buffer;
   try {
-    text = readFileSync(path, "utf8");
+    bytes = readFileSync(path);
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const receipt = parsed(text);
+  const receipt = parsed(bytes.toString());
   if (isManaged(receipt)) return receipt;
-  if (!isReceipt(receipt, library)) {
+  if (!isReceipt(receipt, library) || !hasItsSum(bytes)) {
     throw new ReleaseError(`${path} is damaged`, "install tool anew with the install script of a release");
   }
-  return receipt;
+  const { sum: _, ...listed } = receipt as Receipt & { readonly sum: string };
+  return listed;
 }
 
 export const isManaged = (receipt: unknown): receipt is ManagedReceipt => {
@@ -67,6 +69,7 @@ function parsed(text: string): unknown {
   }
 }
 
+/** Whether the members are of the types that they need, and the folders below the library. */
 function isReceipt(value: unknown, library: string): value is Receipt {
   if (typeof value !== "object" || value === null) return false;
   const { receipt, edition, kind, platform, origin, command, links, folders, previous } = value as Record<
@@ -102,6 +105,20 @@ function isInstalledVersion(value: unknown, library: string): value is Installed
 
 const isBelow = (path: string) => !isAbsolute(path) && !normalize(path).startsWith("..") && normalize(path) === path;
 
+/** The last member of a receipt: the SHA-256 of all bytes before its line, in hexadecimal. */
+const SUM_MEMBER = /^(.*\n) {2}"sum": "([0-9a-f]{64})"\n\}\n$/s;
+
+const sumOf = (bytes: string | Buffer) => createHash("sha256").update(bytes).digest("hex");
+
+function hasItsSum(receipt: Buffer): boolean {
+  // A character for each byte: paths may be no UTF-8.
+  const [, listed, sum] = SUM_MEMBER.exec(receipt.toString("latin1")) ?? [];
+  return listed !== undefined && sumOf(Buffer.from(listed, "latin1")) === sum;
+}
+
 /** The text of receipt.json. */
-export const receiptText = ({ links, ...receipt }: Receipt) =>
-  `${JSON.stringify({ receipt: 1, ...receipt, links: links ?? [] }, null, 2)}\n`;
+export function receiptText({ links, ...receipt }: Receipt): string {
+  const text = JSON.stringify({ receipt: 1, ...receipt, links: links ?? [] }, null, 2);
+  const listed = text.replace(/\n\}$/, ",\n");
+  return `${listed}  "sum": "${sumOf(listed)}"\n}\n`;
+}

@@ -3,6 +3,7 @@ import { spawn, spawnSync } from "node:child_process";
 import { createHash, generateKeyPairSync } from "node:crypto";
 import { copyFileSync, mkdirSync, readdirSync, readFileSync, symlinkSync, writeFileSync } from "node:fs";
 import { dirname, join } from "node:path";
+import { type Receipt, receiptText } from "../../cli/release/receipt.ts";
 import { pinnedKeyOf } from "../../cli/release/statement.ts";
 import { cleanEnv, cliPath } from "./cli.ts";
 import {
@@ -101,11 +102,11 @@ exec '${process.execPath}' "$(dirname "$(readlink -f "$0")")/../lib/cli.cjs" "$@
   );
   mkdirSync(path("usr/bin"));
   symlinkSync("../lib/tool/1.2.3/bin/tool", path("usr/bin/tool"));
-  const receipt = {
-    ...{ receipt: 1, version: "1.2.3", edition: "pro", kind: "tool", platform: SYSTEM, origin: host.origin },
+  const receipt: Receipt = {
+    ...{ version: "1.2.3", edition: "pro", kind: "tool", platform: SYSTEM, origin: host.origin },
     ...{ command: path("usr/bin/tool"), folder: installed, links: [], files: sums },
   };
-  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify(receipt));
+  writeFileSync(path("usr/lib/tool/receipt.json"), receiptText(receipt));
   return {
     host,
     path,

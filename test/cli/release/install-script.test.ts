@@ -294,7 +294,12 @@ t.test(
     // A receipt is not believed to name anything else.
     mkdirSync(path("usr/lib/tool"), { recursive: true });
     writeFileSync(path("usr/lib/tool/receipt.json"), '{ "edition": "../x" }');
-    t.same(await free(), says("tool-free_1.3.0", "1.3.0 (free)"));
+    const { code, stderr } = await free();
+    t.equal(code, 0);
+    t.equal(
+      stderr,
+      `/usr/lib/tool/receipt.json is damaged: the version is installed anew\n${says("tool-free_1.3.0", "1.3.0 (free)").stderr}`,
+    );
   },
 );
 
@@ -782,6 +787,50 @@ t.test("a mirror that changes a byte", skip === false ? slow() : { skip }, async
       t.same(readdirSync(one.path("tmp")), [], name);
     }
   }
+});
+
+/** Bytes of a receipt that are changed: with 1,000, `npm run fuzz:mirror`, all of them. */
+const DAMAGES = 3 * Number(process.env.MIRROR_ROUNDS ?? 1);
+
+t.test("a damaged receipt: nothing that it lists is linked or removed", { skip }, async (t) => {
+  const { host, run, path } = await world(t);
+  const file = path("usr/lib/tool/receipt.json");
+  t.equal((await run()).code, 0);
+  const before = tree(path("usr"));
+  const receipt = readFileSync(file);
+  const random = randomOf(4);
+  const damages: [name: string, text: Buffer | string][] = [
+    ["another command", receipt.toString().replace("usr/bin/tool", "usr/bin/t00l")],
+    ["another link", receipt.toString().replace("man1/tool.1", "man1/t00l.1")],
+    ["without its sum", receipt.toString().replace(/,\n {2}"sum".*/, "")],
+    ["cut", receipt.subarray(0, -3)],
+    ["more behind it", `${receipt}\n`],
+    ["empty", ""],
+  ];
+  for (let i = 0; i < Math.min(DAMAGES, receipt.length); i++) {
+    const at = receipt.length > DAMAGES ? random.below(receipt.length) : i;
+    const changed = Buffer.from(receipt);
+    changed[at]! ^= 1 + random.below(255);
+    damages.push([`byte ${at} is ${changed[at]}`, changed]);
+  }
+  for (const [name, text] of damages) {
+    writeFileSync(file, text);
+    const { code, stderr } = await run(["--uninstall"]);
+    t.equal(code, 1, name);
+    t.match(stderr, /^error: .*receipt\.json is damaged\n {2}install the same version again, then remove it\n$/, name);
+    t.same(tree(path("usr")), before, `${name}: nothing is changed`);
+  }
+  const { code, stderr } = await run();
+  t.equal(code, 0);
+  t.match(stderr, /^\S+receipt\.json is damaged: the version is installed anew\ndownloading /);
+  t.same(tree(path("usr")), before);
+  // Which folders it had made nothing tells any more.
+  const { folders: _, sum: __, ...listed } = JSON.parse(receipt.toString());
+  t.match(JSON.parse(readFileSync(file, "utf8")), listed);
+  host.releases.set("1.3.0", release("1.3.0"));
+  t.equal((await run([], { env: { VERSION: "1.3.0" } })).code, 0);
+  t.equal((await run(["--uninstall"])).code, 0);
+  t.same(tree(path("usr")), []);
 });
 
 t.test("without a verifier it goes on if it is told to", { skip }, async (t) => {

@@ -8,6 +8,7 @@ import { build } from "esbuild";
 import t, { type Test } from "tap";
 import { editionToInstall } from "../../../cli/pro.ts";
 import { sumOf } from "../../../cli/release/library.ts";
+import { type Receipt, receiptText } from "../../../cli/release/receipt.ts";
 import { pinnedKeyOf } from "../../../cli/release/statement.ts";
 import { systemClock } from "../../../grammar/units/clock.ts";
 import { type Edition, makeStatement } from "../../../schema/statement.ts";
@@ -179,10 +180,10 @@ exec '${process.execPath}' --require "$(dirname "$(readlink -f "$0")")/../lib/co
     writeFileSync(join(installed, name), text, { mode: 0o755 });
   }
   symlinkSync("../lib/tool/free-1.0.4/bin/tool", path("usr/bin/tool"));
-  const sums = Object.fromEntries(Object.keys(files).map((name) => [name, sumOf(join(installed, name))]));
+  const sums = Object.fromEntries(Object.keys(files).map((name) => [name, sumOf(join(installed, name))!]));
   const command = path("usr/bin/tool");
-  const receipt = { receipt: 1, version: "1.0.4", ...about, command, folder: installed, links: [], files: sums };
-  writeFileSync(path("usr/lib/tool/receipt.json"), JSON.stringify(receipt));
+  const receipt: Receipt = { version: "1.0.4", ...about, command, folder: installed, links: [], files: sums };
+  writeFileSync(path("usr/lib/tool/receipt.json"), receiptText(receipt));
   return {
     ...{ host, service },
     receipt: () => JSON.parse(readFileSync(path("usr/lib/tool/receipt.json"), "utf8")),
