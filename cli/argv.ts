@@ -27,8 +27,10 @@ export interface CommandShape {
 
 export type Format = "text" | "json" | "csv" | "github" | "gitlab" | "sarif";
 
-/** The flags that every command has, at any position. */
+/** The flags that every command has, at any position, and the command. */
 export interface Globals {
+  /** The name that the words have, in a line that is refused, too. */
+  readonly command: string | undefined;
   readonly chdir: string;
   readonly verbose: boolean;
   readonly format: Format | undefined;
@@ -103,10 +105,7 @@ export function readArgv(argv: readonly string[], commands: readonly CommandShap
     const match = commands.find(({ name }) => name === longer);
     const isLongerGroup = commandsBelow(longer, commands).length > 0;
     const isArgument = named !== undefined && (!isGroup || words.length > 0 || (match === undefined && !isLongerGroup));
-    if (isArgument) {
-      words.push(text);
-      return;
-    }
+    if (isArgument) return void words.push(text);
     named = longer;
     command = match;
     isGroup = isLongerGroup;
@@ -225,6 +224,7 @@ export function readArgv(argv: readonly string[], commands: readonly CommandShap
     );
   }
   const globals: Globals = {
+    command: command?.name,
     chdir: last("chdir")?.value ?? ".",
     verbose: last("verbose") !== undefined,
     format,

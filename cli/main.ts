@@ -211,9 +211,9 @@ async function fail(io: Io, argv: readonly string[], error: unknown): Promise<nu
 /** Makes stdout one valid document after a command that failed before it wrote anything. */
 async function printFailure(io: Io, argv: readonly string[], code: number): Promise<void> {
   if (code === EXIT.ok || io.stdout.hasWritten) return;
-  const { format } = readArgv(argv, describeTable()).globals;
+  const { command, format } = readArgv(argv, describeTable()).globals;
   if (format === undefined) return;
   const { failedDocument } = await import("./output/failed-document.ts");
-  const document = failedDocument({ argv, format }, code, firstErrorOf(io));
+  const document = failedDocument({ argv, command, format }, code, firstErrorOf(io));
   if (document !== undefined) await io.stdout.write(`${document}\n`);
 }

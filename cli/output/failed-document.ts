@@ -20,14 +20,16 @@ const KINDS: Readonly<Record<number, string>> = {
  * the failure, a workflow command, a report of one issue. Undefined if the format has none.
  */
 export function failedDocument(
-  { argv, format }: { readonly argv: readonly string[]; readonly format: Format },
+  {
+    argv,
+    command,
+    format,
+  }: { readonly argv: readonly string[]; readonly command: string | undefined; readonly format: Format },
   exitCode: number,
   said: SaidError | undefined,
 ): string | undefined {
-  // By its words: those of misuse name no command.
-  const [first = "", second = ""] = argv.filter((word) => !word.startsWith("-"));
-  const isStream = STREAMS.has(first) || STREAMS.has(`${first} ${second}`);
-  if (isStream && !argv.includes("--count")) return undefined;
+  const isStream = command !== undefined && STREAMS.has(command) && !argv.includes("--count");
+  if (isStream) return undefined;
   const code = KINDS[exitCode] ?? "failed";
   const { message, hint } = said ?? {
     message: code === "interrupted" ? code : "the command failed: stderr says why",

@@ -32,6 +32,21 @@ t.test("every command", async (t) => {
   }
 });
 
+t.test("a folder with the name of a stream, or before one", async (t) => {
+  const cwd = t.testdir({ logs: { "tool.json": "{" }, other: {} });
+  const url = await tool(["-C", "logs", "url", "--format", "json"], { cwd });
+  t.equal(url.code, 1);
+  t.ok(isError(JSON.parse(url.stdout)), url.stdout);
+  for (const words of [
+    ["-C", "other", "logs", "--bogus"],
+    ["--chdir=other", "-v", "logs", "a", "b"],
+    ["-Cother", "service", "start", "--bogus"],
+  ]) {
+    const { code, stdout } = await tool([...words, "--format", "json"], { cwd });
+    t.same({ code, stdout }, { code: 2, stdout: "" }, words.join(" "));
+  }
+});
+
 const rows: readonly (readonly [argv: string, files: Record<string, string>, code: number, error: object])[] = [
   [
     "deploys",

@@ -273,7 +273,10 @@ t.test("the last line about a connection is a sentence", async (t) => {
       written += text;
     };
     const io = { cwd: "/", stderr: { color: false, write } } as never;
-    t.equal(await createContext(io, { chdir: ".", verbose: false, format: undefined }).explain(thrown), 1);
+    t.equal(
+      await createContext(io, { command: undefined, chdir: ".", verbose: false, format: undefined }).explain(thrown),
+      1,
+    );
     t.equal(written, `error: ${said}`);
   }
 });

@@ -150,7 +150,7 @@ export function testRun(options: {
     },
   };
   return {
-    context: createContext(io as never, { chdir: ".", verbose: false, format }),
+    context: createContext(io as never, { command: undefined, chdir: ".", verbose: false, format }),
     stdout: () => written.stdout,
     stderr: () => written.stderr,
     interrupt: () => listener?.("SIGINT"),
