@@ -45,17 +45,25 @@ function grow(tree) {
   }
 }
 
+const parentOf = (pid) => Number(statOf(pid)?.[1]);
+
 /**
  * Whether a process is a terminal, or its child. script(1) of util-linux never learns of the exit of a child of which it
  * has not yet read that it was stopped, and waits for ever. What that child runs is stopped.
  */
-const isTerminal = (pid) => [pid, Number(statOf(pid)?.[1])].some((one) => commandOf(one) === "script");
+const isTerminal = (pid) => [pid, parentOf(pid)].some((one) => commandOf(one) === "script");
+
+/**
+ * Whether zsh runs it. An interactive one takes a child that was stopped for one that its person has suspended, and waits
+ * for `fg`; no busy machine tells it that.
+ */
+const isJob = (pid) => commandOf(parentOf(pid)) === "zsh";
 
 function signal(tree, name) {
   for (const [pid, start] of tree) {
     // Another process may have its number by now.
     if (startOf(pid) !== start) tree.delete(pid);
-    else if (!isTerminal(pid))
+    else if (!isTerminal(pid) && !isJob(pid))
       try {
         process.kill(pid, name);
       } catch {
