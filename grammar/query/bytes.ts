@@ -6,7 +6,8 @@ import { LEVEL_KEYS, type LevelNumbers, levelOfNumber, OTHER_WORDS } from "./log
 /** A condition of a query on the value of a key. */
 export type ValueTest =
   | { readonly kind: "number"; readonly op: "<" | "<=" | ">" | ">="; readonly bound: number }
-  | { readonly kind: "equal"; readonly value: number; readonly mayBeText: boolean }
+  /** `text` is free of characters that JSON must escape. Undefined: no text is equal. */
+  | { readonly kind: "equal"; readonly value: number; readonly text: string | undefined }
   /** `true`, `false` or `null`, told by its first byte. */
   | { readonly kind: "start"; readonly byte: number };
 
@@ -30,20 +31,20 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
     case "start":
       return (bytes, at) => bytes[at] === test.byte;
     case "equal": {
-      const { value, mayBeText } = test;
-      return number((actual) => actual === value, mayBeText);
+      const { value, text } = test;
+      return number((actual) => actual === value, text);
     }
     case "number": {
       const { bound } = test;
       switch (test.op) {
         case "<":
-          return number((actual) => actual < bound, false);
+          return number((actual) => actual < bound);
         case "<=":
-          return number((actual) => actual <= bound, false);
+          return number((actual) => actual <= bound);
         case ">":
-          return number((actual) => actual > bound, false);
+          return number((actual) => actual > bound);
         case ">=":
-          return number((actual) => actual >= bound, false);
+          return number((actual) => actual >= bound);
       }
       break;
     }
@@ -54,11 +55,11 @@ function ofValue(test: ValueTest): (bytes: Uint8Array, at: number) => boolean {
  * Reads digits, a fraction and a minus sign: up to 15 digits are exact in a double, and so is their quotient by a power
  * of ten, rounded once as JSON.parse rounds. Exponents and longer numbers pass.
  */
-function number(passes: (value: number) => boolean, mayBeText: boolean): (bytes: Uint8Array, at: number) => boolean {
+function number(passes: (value: number) => boolean, text?: string): (bytes: Uint8Array, at: number) => boolean {
   return (bytes, from) => {
     let at = from;
     const first = bytes[at];
-    if (first === QUOTE) return mayBeText;
+    if (first === QUOTE) return text !== undefined && mayBe(text, bytes, at + 1);
     const isNegative = first === MINUS;
     if (isNegative) at++;
     // An object, true, false or null; or no JSON at all.
@@ -83,6 +84,16 @@ function number(passes: (value: number) => boolean, mayBeText: boolean): (bytes:
   };
 }
 
+/** Whether JSON's string from `from` on may be the text: an escape in it may stand for the next character. */
+function mayBe(text: string, bytes: Uint8Array, from: number): boolean {
+  for (let i = 0; i <= text.length; i++) {
+    const byte = bytes[from + i];
+    if (byte === BACKSLASH) return true;
+    if (byte !== (i === text.length ? QUOTE : text.charCodeAt(i))) return false;
+  }
+  return true;
+}
+
 /** Part of every key of a level, by which all of them are found in one search. */
 export const LEVEL_KEY_PART = "eve";
 
@@ -102,13 +113,11 @@ export function afterLevelKeyPart(passes: (level: Level) => boolean): (bytes: Ui
   }
   const tests = [...rests].map(([rest, numbers]) => ({
     rest: latin1(rest),
-    accepts: number(
-      (value) =>
-        [...numbers].some((one) => {
-          const word = levelOfNumber(value, one);
-          return word !== undefined && passes(levelOf(word)!);
-        }),
-      false,
+    accepts: number((value) =>
+      [...numbers].some((one) => {
+        const word = levelOfNumber(value, one);
+        return word !== undefined && passes(levelOf(word)!);
+      }),
     ),
   }));
   const words = LEVELS.filter(passes)

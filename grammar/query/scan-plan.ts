@@ -46,14 +46,14 @@ export interface Needle {
  * each term, of `not` nothing. Sound and not exact: the predicate decides on the parsed line.
  */
 export function planScan(query: Query, options: ScanOptions): ScanPlan {
-  const need = query.expr && needs(query.expr, options);
+  const need = query.expr && needs(query.expr);
   // Each needle is a search of its own: with many, reading every line costs less.
   const hints = need === undefined || need.hints.length > MAX_NEEDLES ? undefined : need.hints;
   const isOutside = hints === undefined ? beginsOutside(bounds(query, options)) : undefined;
   const units = new Set<number>();
-  const letters = [...(hints ?? []).map(lettersOf), isOutside === undefined ? "" : TIME_KEY];
+  const letters = [...(hints ?? []).map((hint) => lettersOf(hint, options)), isOutside === undefined ? "" : TIME_KEY];
   for (const text of letters) for (let i = 0; i < text.length; i++) units.add(text.charCodeAt(i));
-  return { needles: hints?.map(toNeedle), isOutside, units };
+  return { needles: hints?.map((hint) => toNeedle(hint, options)), isOutside, units };
 }
 
 /** The key that `isOutside` is about. */
@@ -64,8 +64,8 @@ export interface ScanOptions extends PredicateOptions {
   readonly sinceMs?: number | undefined;
   /** ... and those before this one. An entry without a time is in no period. */
   readonly untilMs?: number | undefined;
-  /** The text of a level in lines with a form of their own for it. Default: a key and a value that loggers write. */
-  readonly levelText?: (level: Level) => string;
+  /** Shows some levels in lines with a form of their own for them. Default: a key and a value that loggers write. */
+  readonly levelNeedle?: (levels: ReadonlySet<Level>) => Needle;
 }
 
 const MAX_NEEDLES = 8;
@@ -87,14 +87,14 @@ interface Need {
 
 const NEVER: Need = { hints: [], rarity: 1000 };
 
-function needs(expr: Expr, options: ScanOptions): Need | undefined {
+function needs(expr: Expr): Need | undefined {
   switch (expr.kind) {
     case "or":
-      return anyOf(expr.terms.map((term) => needs(term, options)));
+      return anyOf(expr.terms.map(needs));
     case "and": {
       let best: Need | undefined;
       for (const term of expr.terms) {
-        const need = needs(term, options);
+        const need = needs(term);
         if (need !== undefined && need.hints.length <= MAX_NEEDLES && need.rarity > (best?.rarity ?? -1)) best = need;
       }
       return best;
@@ -102,17 +102,17 @@ function needs(expr: Expr, options: ScanOptions): Need | undefined {
     case "not":
       return undefined;
     case "comparison":
-      return comparison(expr, options);
+      return comparison(expr);
     case "in":
-      return anyOf(expr.values.map((value) => equality(expr.field, value, options))) ?? keyOf(expr.field);
+      return anyOf(expr.values.map((value) => equality(expr.field, value))) ?? keyOf(expr.field);
     case "contains":
-      return textual(expr.field, [expr.text.chunks.join("*")], false, options);
+      return textual(expr.field, [expr.text.chunks.join("*")], false);
     case "match":
     case "exists":
     case "truthy":
       return keyOf(expr.field);
     case "level":
-      return levels((level) => level === levelOf(expr.word), options);
+      return levels((level) => level === levelOf(expr.word));
     case "stage":
       // Most logs know one stage or two.
       return { hints: [{ kind: "quoted", text: expr.word.toLowerCase() }], rarity: 10 };
@@ -152,8 +152,8 @@ function joined(hints: readonly Hint[]): readonly Hint[] {
   return levels.length === 0 ? others : [...others, { kind: "level", levels }];
 }
 
-function comparison({ field, op, value }: Comparison, options: ScanOptions): Need | undefined {
-  if (op === "=") return equality(field, value, options);
+function comparison({ field, op, value }: Comparison): Need | undefined {
+  if (op === "=") return equality(field, value);
   if (op === "!=") return keyOf(field);
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
@@ -161,7 +161,7 @@ function comparison({ field, op, value }: Comparison, options: ScanOptions): Nee
     const bound = value.kind === "word" || value.kind === "string" ? levelOf(value.chunks.join("*")) : undefined;
     if (bound === undefined) return undefined;
     const than = severity(bound);
-    return levels((level) => compare(op, severity(level), than), options);
+    return levels((level) => compare(op, severity(level), than));
   }
   return value.kind === "number" ? keyOf(field, { kind: "number", op, bound: value.value }) : keyOf(field);
 }
@@ -177,17 +177,17 @@ function compare(op: "<" | "<=" | ">" | ">=", a: number, b: number): boolean {
   return op === "<" ? a < b : op === "<=" ? a <= b : op === ">" ? a > b : a >= b;
 }
 
-function equality(field: Field, value: Value, options: ScanOptions): Need | undefined {
+function equality(field: Field, value: Value): Need | undefined {
   switch (value.kind) {
     case "string":
     case "word":
-      return textual(field, value.chunks, true, options);
+      return textual(field, value.chunks, true);
     case "number":
       return keyOf(field, {
         kind: "equal",
         value: value.value,
         // The digits may also be a text.
-        mayBeText: value.unit === undefined,
+        text: value.unit === undefined ? value.text : undefined,
       });
     case "boolean":
       return keyOf(field, { kind: "start", byte: value.value ? 0x74 : 0x66 });
@@ -197,7 +197,7 @@ function equality(field: Field, value: Value, options: ScanOptions): Need | unde
 }
 
 /** A text that holds the chunks: from its beginning to its end if it `isWhole`. */
-function textual(field: Field, chunks: readonly string[], isWhole: boolean, options: ScanOptions): Need | undefined {
+function textual(field: Field, chunks: readonly string[], isWhole: boolean): Need | undefined {
   const place = target(field);
   const name = place.at === "entry" ? place.name : undefined;
   if (name === "message") return literal(chunks, false);
@@ -208,7 +208,7 @@ function textual(field: Field, chunks: readonly string[], isWhole: boolean, opti
     if (!isWhole || chunks.length > 1) return undefined;
     // A logger may have written more than this text: DEBUG-4 is shown as DEBUG.
     const level = levelOf(chunks[0]!);
-    return level === undefined ? literal(chunks, true) : levels((other) => other === level, options);
+    return level === undefined ? literal(chunks, true) : levels((other) => other === level);
   }
   // A number beyond float64 is the text of its digits, and has no quotation marks.
   const isNumber = chunks.length === 1 && /^-?\d/.test(chunks[0]!) && !Number.isFinite(Number(chunks[0]!));
@@ -216,15 +216,10 @@ function textual(field: Field, chunks: readonly string[], isWhole: boolean, opti
 }
 
 /** A line without a level is at info, and nothing in its bytes says so. */
-function levels(passes: (level: Level) => boolean, { levelText }: ScanOptions): Need | undefined {
+function levels(passes: (level: Level) => boolean): Need | undefined {
   if (passes("info")) return undefined;
   const passing = LEVELS.filter(passes);
-  if (passing.length === 0) return NEVER;
-  const hints: Hint[] =
-    levelText === undefined
-      ? [{ kind: "level", levels: passing }]
-      : passing.map((level) => ({ kind: "text", text: levelText(level) }));
-  return { hints, rarity: 20 };
+  return passing.length === 0 ? NEVER : { hints: [{ kind: "level", levels: passing }], rarity: 20 };
 }
 
 /** The longest piece of the chunks that a line shows as it is, or in an escape that is looked for. */
@@ -254,11 +249,13 @@ function keyOf(field: Field, test?: ValueTest): Need | undefined {
 }
 
 /** The characters that a line may write as escapes, so that the needle is hidden. */
-const lettersOf = (hint: Hint) => (hint.kind === "level" ? LEVEL_KEY_LETTERS : hint.text);
+const lettersOf = (hint: Hint, { levelNeedle }: ScanOptions) =>
+  hint.kind !== "level" ? hint.text : levelNeedle === undefined ? LEVEL_KEY_LETTERS : "";
 
-function toNeedle(hint: Hint): Needle {
+function toNeedle(hint: Hint, { levelNeedle }: ScanOptions): Needle {
   if (hint.kind === "level") {
     const levels = new Set(hint.levels);
+    if (levelNeedle !== undefined) return levelNeedle(levels);
     return {
       bytes: utf8(LEVEL_KEY_PART),
       isQuoted: false,

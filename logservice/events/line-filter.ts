@@ -1,7 +1,7 @@
 import { QUOTE } from "../../grammar/json-bytes.ts";
-import { planScan, type Query, readsOf, severity } from "../../grammar/query/index.ts";
+import { type Level, planScan, type Query, readsOf, severity } from "../../grammar/query/index.ts";
 import type { BatchLines } from "./journal/batch-lines.ts";
-import { severityMember } from "./journal/line.ts";
+import { severityNeedle } from "./journal/line.ts";
 
 /** The places of the lines that may be selected, in their order: all that are, and some more. */
 export type LineFilter = (lines: BatchLines) => readonly number[];
@@ -12,7 +12,7 @@ export function lineFilter(query: Query, nowMs: number): LineFilter | undefined 
   // A line has neither as the event has it: ids of our making and most spellings of times are left out.
   if (entry.has("timestamp") || entry.has("id")) return undefined;
   // The journal escapes nothing that a needle may hold, so that the units of the plan do not matter.
-  const { needles } = planScan(query, { nowMs, levelText: (level) => severityMember(severity(level)) });
+  const { needles } = planScan(query, { nowMs, levelNeedle });
   if (needles === undefined) return undefined;
   return ({ body, starts, times }) => {
     const isHit = new Uint8Array(times.length);
@@ -30,3 +30,5 @@ export function lineFilter(query: Query, nowMs: number): LineFilter | undefined 
     return places;
   };
 }
+
+const levelNeedle = (levels: ReadonlySet<Level>) => severityNeedle(new Set([...levels].map(severity)));

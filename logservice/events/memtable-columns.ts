@@ -110,6 +110,8 @@ export class MemtableColumns {
   #isAsked = false;
   /** Fields of questions that were answered without columns. */
   readonly #wished = new Set<string>();
+  /** Fields of queries for whose page many events were read. */
+  readonly #longRead = new Set<string>();
   /** Fields that take more than the share of memory. */
   readonly #tooLarge = new Set<string>();
   #isDropped = false;
@@ -162,6 +164,20 @@ export class MemtableColumns {
     const isKnown = keys.every((key) => this.#columns.has(key) || this.#wished.has(key));
     for (const key of keys) this.#wished.add(key);
     return isKnown;
+  }
+
+  /** Notes that the page of a query of these fields read a large part of the events, as few or none are selected. */
+  noteLongRead(requests: readonly ColumnRequest[]): void {
+    this.#longRead.add(this.#nameOf(requests));
+  }
+
+  /** Whether the page of a query of these fields did so: the next one reads less by columns. */
+  wasLongRead(requests: readonly ColumnRequest[]): boolean {
+    return this.#longRead.has(this.#nameOf(requests));
+  }
+
+  #nameOf(requests: readonly ColumnRequest[]): string {
+    return JSON.stringify(requests.map(({ column }) => target(column)));
   }
 
   /** Forgets all: the events are in segments now. */

@@ -1,4 +1,4 @@
-import { levelOf, severity } from "../../../grammar/query/index.ts";
+import { levelOf, type Needle, severity } from "../../../grammar/query/index.ts";
 import { parseTimestamp } from "../../../grammar/query/timestamp.ts";
 import { cutTimestamp, type Instant, readInstant } from "../instant.ts";
 import type { Event, NewEvent } from "../store.ts";
@@ -221,6 +221,14 @@ export function* eachLine(body: Buffer): Generator<LineMembers & { readonly nano
   }
 }
 
+/** Finds the lines of events of some severities. */
+export function severityNeedle(severities: ReadonlySet<number>): Needle {
+  return { bytes: SEVERITY, isQuoted: true, accepts: (bytes, at) => severities.has(bytes[at]! - ZERO) };
+}
+
+/** Its name and what is before the digit, without the first quotation mark. */
+const SEVERITY = Buffer.from('v":');
+const ZERO = 0x30;
+
 /** The bytes of a member by which lines are searched. */
-export const severityMember = (severity: number) => `"v":${severity},`;
 export const idMember = (id: string) => `"i":${JSON.stringify(id)},`;

@@ -22,13 +22,13 @@ export async function pageInMemory(context: QueryContext, bounds: PageBounds): P
   return firstOf(matches, bounds);
 }
 
-async function pageOfView(
-  { selection, signal, used, process }: QueryContext,
-  { events, length }: MemtableView,
-  bounds: PageBounds,
-): Promise<PositionedEvent[]> {
+async function pageOfView(context: QueryContext, view: MemtableView, bounds: PageBounds): Promise<PositionedEvent[]> {
+  const { selection, signal, used, process } = context;
+  const { events, length } = view;
   const { sign, limit } = bounds;
   const { filter, selects } = selection;
+  const passes = await columnTest(context, view);
+  let readEvents = 0;
   const [startMs, stopMs] = readRange(selection, bounds);
   const yielder = new Yielder();
   const page = new GrowingPage(bounds);
@@ -46,13 +46,14 @@ async function pageOfView(
     const { times, starts } = batch.lines;
     const before = page.length;
     let lastMs: number | undefined;
-    for (const index of batch.inOrder(sign, filter?.(batch.lines))) {
+    for (const index of batch.inOrder(sign, passes === undefined ? filter?.(batch.lines) : undefined)) {
       const ms = times[index]!;
       if (page.isBeyond(ms)) break;
       if (process === undefined && page.length - before >= limit && ms !== lastMs) break;
       lastMs = ms;
-      if (ms < startMs || ms > stopMs) continue;
+      if (ms < startMs || ms > stopMs || passes?.(batch.eventsBefore + index) === false) continue;
       if (process === undefined) {
+        readEvents++;
         const stored = batch.at(index);
         if (selects(stored)) page.add(stored);
       } else {
@@ -66,7 +67,24 @@ async function pageOfView(
     if (yielder.isDue()) await yielder.rest(signal);
   }
   await select();
+  if (selection.columns !== undefined && readEvents > LONG_READ * length) {
+    events.columns.noteLongRead(selection.columns.requests);
+  }
   return page.events;
+}
+
+/** The part of the events in memory from which on a page is better read by columns, which are made of all of them. */
+const LONG_READ = 0.25;
+
+/** The query as a test of columns, if a page of its fields had to read many events before: few of them are selected. */
+async function columnTest(
+  { selection, signal, process }: QueryContext,
+  { events, length }: MemtableView,
+): Promise<((place: number) => boolean) | undefined> {
+  const { columns: filter } = selection;
+  if (filter === undefined || process !== undefined || !events.columns.wasLongRead(filter.requests)) return undefined;
+  const columns = await events.columns.read(filter.requests, length, signal);
+  return columns && filter.over(columns);
 }
 
 type MemtablePlace = LinePlace<MemtableBatch>;
