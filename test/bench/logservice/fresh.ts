@@ -18,6 +18,7 @@ type Store = Awaited<ReturnType<typeof openEventsStore>>;
 const QUESTIONS: readonly string[] = [
   "",
   "level >= error",
+  "user.id = 7",
   "| count by service",
   "| count by path",
   "| stats avg(duration), max(duration) by service",
