@@ -1,5 +1,4 @@
-import { TooManyGroups, valueOfSum, withLeading } from "../../../grammar/query/index.ts";
-import { compilePredicate } from "../../../grammar/query/predicate.ts";
+import { compilePredicate, TooManyGroups, valueOfSum, withLeading } from "../../../grammar/query/index.ts";
 import type { Clock } from "../../../grammar/units/clock.ts";
 import { Dedup } from "../dedup.ts";
 import { byLevel, inAll } from "../histogram.ts";

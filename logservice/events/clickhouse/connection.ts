@@ -1,6 +1,12 @@
 import { randomUUID } from "node:crypto";
 import { Readable } from "node:stream";
-import { type ClickHouseClient, ClickHouseError, type ClickHouseSettings, createClient } from "@clickhouse/client";
+import {
+  type ClickHouseClient,
+  ClickHouseError,
+  ClickHouseLogLevel,
+  type ClickHouseSettings,
+  createClient,
+} from "@clickhouse/client";
 import { StoreError, tooMuch } from "../store.ts";
 import { EVENTS_TABLE, INSERTED } from "./schema.ts";
 
@@ -36,6 +42,8 @@ export class ClickHouseConnection {
       ...(username !== undefined && { username }),
       ...(password !== undefined && { password }),
       database,
+      // Errors are thrown; the client would print them besides.
+      log: { level: ClickHouseLogLevel.OFF },
       // The server ends a statement itself; this is for a server that says nothing any more.
       request_timeout: limits.timeMs + ANSWER_MS,
     });

@@ -1,5 +1,7 @@
 // Events on ClickHouse beyond what every store must answer: random queries against the predicate, texts that try to leave
 // their quotation marks, and events that ClickHouse itself cannot read.
+import { createServer } from "node:http";
+import type { AddressInfo } from "node:net";
 import fc from "fast-check";
 import t from "tap";
 import { compilePredicate, parseQuery, printQuery, type Query } from "../../../grammar/query/index.ts";
@@ -16,6 +18,7 @@ import { slow } from "../../support/slow.ts";
 const COUNT = Number(process.env.FUZZ_COUNT ?? 60);
 const SEED = Number(process.env.FUZZ_SEED ?? 1);
 const nowMs = () => NOW_MS;
+const span = { start: 0, end: 0 };
 const { signal } = new AbortController();
 const options = () => (withoutClickHouse ? { skip: withoutClickHouse } : slow());
 
@@ -42,6 +45,12 @@ const eventOf = ({ id = "", timestamp, level, message, fields }: NewEvent) => ({
   message,
   fields,
 });
+
+const failureOf = (promise: Promise<unknown>) =>
+  promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  );
 
 /** So many queries share their events: each is also compared of those that nearly match the others. */
 const QUERIES_PER_BATCH = 20;
@@ -141,8 +150,6 @@ t.test("ClickHouse: a text is a value, whatever is in it", options(), async (t) 
   t.equal((await store.projectStats("app")).eventsTotal, texts.length);
 });
 
-const span = { start: 0, end: 0 };
-
 t.test("ClickHouse: events of which it cannot read the fields", options(), async (t) => {
   const store = await openClickHouse(t, nowMs);
   const nested = JSON.parse(`${'{"a":'.repeat(1100)}1${"}".repeat(1100)}`);
@@ -239,4 +246,61 @@ t.test("ClickHouse: retention, and ids that a process before has stored", option
   t.same([...next.heldProjects()].sort(), ["app", "other"]);
   await next.append("other", [...both, event("third", {})]);
   t.equal((await next.projectStats("other")).eventsTotal, 3, "a retry counts once after a start, too");
+});
+
+t.test(
+  "ClickHouse: an insert whose answer is lost is stored once, and one that is never answered is refused",
+  options(),
+  async (t) => {
+    const { url, database } = await clickHouseDatabase();
+    let isInsert = (_address: string) => false;
+    // Passes requests on, and ends the connection in place of some answers.
+    const proxy = createServer(async (request, response) => {
+      const pieces: Buffer[] = [];
+      for await (const piece of request) pieces.push(piece as Buffer);
+      const method = request.method ?? "GET";
+      const answer = await fetch(`${url}${request.url}`, {
+        method,
+        ...(method === "POST" && { body: Buffer.concat(pieces) }),
+      });
+      const body = Buffer.from(await answer.arrayBuffer());
+      if (isInsert(request.url!)) return void response.destroy();
+      response.writeHead(answer.status, [...answer.headers].flat());
+      response.end(body);
+    });
+    await new Promise<void>((resolve) => proxy.listen(0, "127.0.0.1", () => resolve()));
+    const address = `http://127.0.0.1:${(proxy.address() as AddressInfo).port}`;
+    const store = await openClickHouseEvents({ url: address, database, clock: { ...systemClock, nowMs } });
+    t.teardown(async () => {
+      await store.close();
+      proxy.close();
+    });
+    let lost = 0;
+    isInsert = (address) => address.includes("INSERT") && lost++ === 0;
+    await store.append("app", [event("a", {}), event("b", {})]);
+    t.equal(lost, 2, "two tries");
+    t.equal((await store.count(rangeOf(undefined))).count, 2);
+    await store.append("app", [event("a", {}), event("b", {}), event("c", {})]);
+    t.equal((await store.count(rangeOf(undefined))).count, 3);
+    isInsert = () => true;
+    const refused = { type: "unavailable", retryAfterMs: 5000 };
+    t.match(await failureOf(store.append("app", [event("d", {})])), refused);
+    t.match(await failureOf(store.count(rangeOf(undefined))), refused);
+    isInsert = () => false;
+    t.equal((await store.count(rangeOf(undefined))).count, 4, "it was stored all the same");
+  },
+);
+
+t.test("ClickHouse: a query ends with its signal, and has a limit of memory", options(), async (t) => {
+  const database = await clickHouseDatabase();
+  const store = await openClickHouseEvents({ ...database, clock: { ...systemClock, nowMs } });
+  t.teardown(() => store.close());
+  await store.append("app", [event("a", { n: 1 })]);
+  const reason = new Error("enough");
+  const controller = new AbortController();
+  const running = store.count({ ...rangeOf(queryOf("n = 1")), signal: controller.signal });
+  controller.abort(reason);
+  await t.rejects(running, reason);
+  const narrow = openClickHouseEvents({ ...database, limits: { timeMs: 20_000, memoryBytes: 1 } });
+  t.match(await failureOf(narrow), { type: "bad_request", message: /memory/ });
 });
