@@ -58,8 +58,8 @@ export class Appender {
     }
     // Nothing waits from here to the write to the journal, not even for a microtask: what is new now is still new when it
     // is written, and the capacity is still there.
-    if (this.#isDuplicate(project, options)) return;
-    const fresh = this.#newEvents(project, batch);
+    if (dedup.isRepeated(project, options)) return;
+    const fresh = dedup.newEvents(project, batch);
     if (fresh.length > 0) await this.#write(project, fresh, options);
   }
 
@@ -76,28 +76,6 @@ export class Appender {
     const earlier = this.#writeInProgress(project, batch, key);
     if (earlier !== undefined) return earlier.catch(() => {});
     return backpressure.hasCapacity ? undefined : backpressure.wait(untilMs);
-  }
-
-  /** Whether a batch with that key was stored before. Throws `conflict` if it was another batch. */
-  #isDuplicate(project: string, { idempotencyKey, digest = "" }: AppendOptions): boolean {
-    const keys = this.#options.dedup.keys(project);
-    if (idempotencyKey === undefined || !keys.has(idempotencyKey)) return false;
-    // Format 1 stored no digests.
-    const before = keys.get(idempotencyKey) || digest;
-    if (before === digest) return true;
-    const key = JSON.stringify(idempotencyKey);
-    throw new StoreError("conflict", `Idempotency-Key: ${key} was sent with another body: give each batch its own key`);
-  }
-
-  #newEvents(project: string, batch: readonly NewEvent[]): NewEvent[] {
-    const ids = this.#options.dedup.ids(project);
-    const seen = new Set<string>();
-    return batch.filter(({ id }) => {
-      if (id === undefined) return true;
-      if (ids.has(id) || seen.has(id)) return false;
-      seen.add(id);
-      return true;
-    });
   }
 
   async #write(

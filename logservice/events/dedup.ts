@@ -1,4 +1,4 @@
-import { RECENT_KEYS_MS } from "./store.ts";
+import { type AppendOptions, type NewEvent, RECENT_KEYS_MS, StoreError } from "./store.ts";
 
 /** Adds the newest client-supplied ids of a project's events in the engine's storage. */
 export type IdLoader = (project: string, ids: RecentMap) => Promise<void>;
@@ -25,6 +25,29 @@ export class Dedup {
 
   keys(project: string): RecentMap {
     return getOrAdd(this.#keys, project, () => new RecentMap(MAX_KEYS, RECENT_KEYS_MS, this.#nowMs()));
+  }
+
+  /** Whether a batch with that key was stored before. Throws `conflict` if it was another batch. */
+  isRepeated(project: string, { idempotencyKey, digest = "" }: AppendOptions): boolean {
+    const keys = this.keys(project);
+    if (idempotencyKey === undefined || !keys.has(idempotencyKey)) return false;
+    // Format 1 stored no digests.
+    const before = keys.get(idempotencyKey) || digest;
+    if (before === digest) return true;
+    const key = JSON.stringify(idempotencyKey);
+    throw new StoreError("conflict", `Idempotency-Key: ${key} was sent with another body: give each batch its own key`);
+  }
+
+  /** The events of a batch whose ids were not seen before, nor earlier in the batch. */
+  newEvents(project: string, batch: readonly NewEvent[]): NewEvent[] {
+    const ids = this.ids(project);
+    const seen = new Set<string>();
+    return batch.filter(({ id }) => {
+      if (id === undefined) return true;
+      if (ids.has(id) || seen.has(id)) return false;
+      seen.add(id);
+      return true;
+    });
   }
 
   forget(project: string): void {

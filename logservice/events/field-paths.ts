@@ -1,6 +1,6 @@
 import { HIDDEN } from "../../grammar/hidden.ts";
-import { printField, type Segment } from "../../grammar/query/index.ts";
-import type { DiscoveredType } from "./store.ts";
+import { printField, type Segment, type Target } from "../../grammar/query/index.ts";
+import type { DiscoveredType, Event } from "./store.ts";
 
 /**
  * Calls `visit` for each value of an event's fields that a query can test by name: the scalars, and each type of the
@@ -51,6 +51,19 @@ export function eachElement(value: unknown, visit: (element: unknown) => void): 
       else visit(element);
     }
   }
+}
+
+/** The value that a field addresses; undefined if it is missing. */
+export function fieldValueOf(event: Event, field: Target): unknown {
+  if (field.at === "entry") return event[field.name];
+  let value: unknown = event.fields;
+  for (const key of field.path) {
+    if (typeof value !== "object" || value === null || Array.isArray(value) !== (typeof key === "number"))
+      return undefined;
+    if (!Object.hasOwn(value, key)) return undefined;
+    value = (value as Record<string | number, unknown>)[key];
+  }
+  return value;
 }
 
 /** The name by which a query finds the value at these keys below `fields`. */

@@ -53,7 +53,7 @@ function translate(expr: Expr, options: QuerySqlOptions): SqlCondition {
     case "not":
       return not(translate(expr.term, options));
     case "level":
-      return ofLevel(expr);
+      return levelCondition(expr);
     case "stage":
       return textTest({ at: "fields", path: ["stage"] }, [expr.word.toLowerCase()], options);
     case "message":
@@ -66,7 +66,7 @@ function translate(expr: Expr, options: QuerySqlOptions): SqlCondition {
 type FieldExpr = Extract<Expr, { field: Field }>;
 
 function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): SqlCondition {
-  if (place.at === "entry" && place.name === "level") return ofLevel(expr);
+  if (place.at === "entry" && place.name === "level") return levelCondition(expr);
   if (place.at === "entry" && place.name === "timestamp") return ofTimestamp(expr, options);
   switch (expr.kind) {
     case "exists":
@@ -114,7 +114,7 @@ function ofField(expr: FieldExpr, place: Target, options: QuerySqlOptions): SqlC
 const orTrue = (place: Target, text: string): SqlCondition => (place.at === "entry" ? EVERY_EVENT : exactly(sql(text)));
 
 /** All spellings of a level are equal, and only levels are stored, as numbers: the predicate says which of them pass. */
-function ofLevel(expr: Expr): SqlCondition {
+export function levelCondition(expr: Expr): SqlCondition {
   const selects = compilePredicate({ source: "", expr }, { nowMs: 0 });
   const passing = LEVELS.flatMap((level, severity) =>
     selects({ timestamp: "", level, message: "", fields: {} }) ? [severity] : [],
@@ -127,7 +127,15 @@ function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions):
   if (expr.kind === "exists" || expr.kind === "truthy") return EVERY_EVENT;
   // Only the event has it as text.
   if (expr.kind !== "comparison" || expr.op === "=" || expr.op === "!=") return UNKNOWN;
-  const { value, op } = expr;
+  const { operator, first } = instantCondition(expr, { nowMs, firstInstant });
+  return exactly(sql(`(t ${operator} ?::bigint)`, first));
+}
+
+/** The instants that an ordering of `timestamp` selects: those from `first` on, or those before it. */
+export function instantCondition(
+  { value, op }: Comparison,
+  { nowMs, firstInstant }: Pick<QuerySqlOptions, "nowMs" | "firstInstant">,
+): { readonly operator: ">=" | "<"; readonly first: bigint } {
   const bound =
     value.kind === "number"
       ? value.unit !== undefined && isTimeUnit(value.unit)
@@ -136,7 +144,7 @@ function ofTimestamp(expr: FieldExpr, { nowMs, firstInstant }: QuerySqlOptions):
       : parseMoment(value.kind === "string" || value.kind === "word" ? value.chunks.join("*") : "");
   if (bound === undefined) throw new Error("unchecked ordering of timestamp");
   const first = firstInstant(bound, op === ">" || op === "<=" ? "above" : "at-least");
-  return exactly(sql(`(t ${op.startsWith(">") ? ">=" : "<"} ?::bigint)`, first));
+  return { operator: op.startsWith(">") ? ">=" : "<", first };
 }
 
 interface Json {
@@ -311,4 +319,4 @@ const isBindable = (value: string) => !/[\p{Cs}\0]/u.test(value);
  * Whether DuckDB's RE2 and ours read an expression alike: tables of scripts and categories differ by version, `\C` is a
  * byte there, and flags may make it read lines.
  */
-const isSharedSyntax = (source: string) => isBindable(source) && !/\\[pPCXQ]|\(\?[^:]/.test(source);
+export const isSharedSyntax = (source: string) => isBindable(source) && !/\\[pPCXQ]|\(\?[^:]/.test(source);

@@ -120,8 +120,12 @@ export function encodeEvent(event: NewEvent): EncodedEvent {
   // JSON.stringify escapes halves of surrogate pairs, and of all that it escapes so only those begin with d. No UTF-8 has
   // them, and DuckDB refuses the line.
   if (!encoded.line.includes("\\ud")) return encoded;
-  return encode(wellFormed({ ...event, fieldsJson: undefined }) as NewEvent);
+  return encode(wellFormedEvent(event));
 }
+
+/** The event without halves of surrogate pairs, which UTF-8 does not have. */
+export const wellFormedEvent = (event: NewEvent): NewEvent =>
+  wellFormed({ ...event, fieldsJson: undefined }) as NewEvent;
 
 function encode({
   id,

@@ -1,5 +1,5 @@
 // The results of the stages of queries on stored events: random pipelines over odd events, in memory, in segments and
-// half in each, against the same stages over an array.
+// half in each, and on ClickHouse where chdb is installed, against the same stages over an array.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -13,6 +13,7 @@ import { MemtableEvents } from "../../../logservice/events/memtable.ts";
 import { ColumnBudget, type ColumnRequest } from "../../../logservice/events/memtable-columns.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { type AggregateQuery, type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
+import { openClickHouse, withoutClickHouse } from "../../support/clickhouse/open.ts";
 import { oddEvents } from "../../support/events/generate.ts";
 import { openOracle } from "../../support/events/oracle.ts";
 import { differenceOf, randomPipeline } from "../../support/events/random-pipeline.ts";
@@ -68,7 +69,10 @@ function elsewhere(timestamp: string, at: number): string {
   return local.replace("Z", `${["", "000002", "9"][at % 3]}${zone}`);
 }
 
-async function filled(store: EventsStore & { flush?(): Promise<void> }, flushAt: readonly number[]): Promise<void> {
+async function filled(
+  store: Pick<EventsStore, "append"> & { flush?(): Promise<void> },
+  flushAt: readonly number[],
+): Promise<void> {
   for (let at = 0; at < events.length; at += 250) {
     await store.append("app", events.slice(at, at + 250));
     if (flushAt.includes(at)) await store.flush?.();
@@ -95,29 +99,41 @@ for (const [name, flushAt, options] of [
   ["all in segments", [500, 1250, 2750], slow()],
   ["some of each", [1000, 2000], {}],
 ] as const) {
-  t.test(`random pipelines: ${name}`, options, async (t) => {
-    const [oracle, store] = [openOracle(nowMs), await openDuck(t)];
-    await filled(oracle, []);
-    await filled(store, flushAt);
-    const random = randomOf(SEED);
-    let rows = 0;
-    for (let n = 0; n < COUNT; n++) {
-      const text = randomPipeline(random);
-      if (!parsePipeline(text).ok) continue;
-      const question = queryOf(text, random.pick(RANGES));
-      const [expected, actual] = await Promise.all(
-        [oracle, store].map((one) => one.aggregate(question).catch((error: StoreError) => error)),
-      );
-      if (expected instanceof Error || actual instanceof Error) {
-        t.equal(actual instanceof StoreError && actual.type, "bad_request", `${text}: ${actual}`);
-        continue;
-      }
-      rows += expected!.rows.length;
-      const difference = differenceOf(expected!, actual!);
-      if (difference !== undefined) t.fail(`${text}\n${difference}`);
+  t.test(`random pipelines: ${name}`, options, async (t) => compareRandom(t, await openDuck(t), flushAt));
+}
+
+t.test("random pipelines: ClickHouse", withoutClickHouse ? { skip: withoutClickHouse } : slow(), async (t) =>
+  compareRandom(t, await openClickHouse(t, nowMs), []),
+);
+
+type Tap = typeof t;
+
+async function compareRandom(
+  t: Pick<Tap, "equal" | "ok" | "fail">,
+  store: Pick<EventsStore, "append" | "aggregate">,
+  flushAt: readonly number[],
+): Promise<void> {
+  const oracle = openOracle(nowMs);
+  await filled(oracle, []);
+  await filled(store, flushAt);
+  const random = randomOf(SEED);
+  let rows = 0;
+  for (let n = 0; n < COUNT; n++) {
+    const text = randomPipeline(random);
+    if (!parsePipeline(text).ok) continue;
+    const question = queryOf(text, random.pick(RANGES));
+    const [expected, actual] = await Promise.all(
+      [oracle, store].map((one) => one.aggregate(question).catch((error: StoreError) => error)),
+    );
+    if (expected instanceof Error || actual instanceof Error) {
+      t.equal(actual instanceof StoreError && actual.type, "bad_request", `${text}: ${actual}`);
+      continue;
     }
-    t.ok(rows > COUNT, `${rows} rows`);
-  });
+    rows += expected!.rows.length;
+    const difference = differenceOf(expected!, actual!);
+    if (difference !== undefined) t.fail(`${text}\n${difference}`);
+  }
+  t.ok(rows > COUNT, `${rows} rows`);
 }
 
 t.test("a question over events in memory parses only those that came since the fields were asked", async (t) => {

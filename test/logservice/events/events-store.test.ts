@@ -1,5 +1,5 @@
 // The answers of every events store, row for row: the predicate over an array, and DuckDB with its events in memory, in
-// segments, and half in each.
+// segments, and half in each; and ClickHouse, where chdb is installed.
 import { mkdtemp, rm } from "node:fs/promises";
 import { tmpdir } from "node:os";
 import { join } from "node:path";
@@ -7,6 +7,7 @@ import t from "tap";
 import { parseQuery, type Query, type Target } from "../../../grammar/query/index.ts";
 import { openEventsStore } from "../../../logservice/events/open.ts";
 import { type EventRange, type EventsStore, type NewEvent, StoreError } from "../../../logservice/events/store.ts";
+import { openClickHouse, withoutClickHouse } from "../../support/clickhouse/open.ts";
 import { oddEvents } from "../../support/events/generate.ts";
 import { openOracle } from "../../support/events/oracle.ts";
 import { slow } from "../../support/slow.ts";
@@ -28,17 +29,20 @@ const rangeOf = (query = "", startMs = 0, stopMs = Date.parse("2100-01-01T00:00:
   query: queryOf(query),
 });
 
-type Opened = EventsStore & { settle?: (step: number) => Promise<void> };
+type Opened = Omit<EventsStore, "sql"> & { settle?: (step: number) => Promise<void> };
 interface Row {
   readonly name: string;
   readonly open: (t: Tap.Test) => Promise<Opened>;
   readonly isSlow?: true;
+  /** The reason why it is skipped. */
+  readonly without?: string | false;
 }
 const stores: readonly Row[] = [
   { name: "the predicate", open: async () => openOracle(nowMs) },
   { name: "DuckDB, newest in memory", open: (t) => openDuck(t, () => false) },
   { name: "DuckDB, all in segments", open: (t) => openDuck(t, () => true), isSlow: true },
   { name: "DuckDB, some of each", open: (t) => openDuck(t, (step) => step % 3 !== 2) },
+  { name: "ClickHouse", open: (t) => openClickHouse(t, nowMs), isSlow: true, without: withoutClickHouse },
 ];
 
 async function openDuck(t: Tap.Test, isFlushed: (step: number) => boolean): Promise<Opened> {
@@ -121,8 +125,8 @@ const searches: readonly (readonly [query: string, ...messages: string[]])[] = [
   ["message contains at", "late"],
 ];
 
-for (const { name, open, isSlow } of stores) {
-  t.test(name, isSlow ? slow() : {}, async (t) => {
+for (const { name, open, isSlow, without } of stores) {
+  t.test(name, without ? { skip: without } : isSlow ? slow() : {}, async (t) => {
     await t.test("search: newest first, by (timestamp, id)", async (t) => {
       const store = await open(t);
       await fill(store, history, 2);
@@ -459,16 +463,19 @@ for (const { name, open, isSlow } of stores) {
 
 const at = (...path: string[]): Target => ({ at: "fields", path });
 
-t.test("DuckDB answers what the predicate does, on events of every kind", slow(), async (t) => {
+t.test("DuckDB and ClickHouse answer what the predicate does, on events of every kind", slow(), async (t) => {
   const events = oddEvents(500, 3, BEGIN_MS, 6000);
   const oracle = openOracle(nowMs);
   await fill(oracle, events, 50);
   const compared = await Promise.all(
-    stores.slice(1).map(async ({ name, open }) => {
-      const store = await open(t);
-      await fill(store, events, 125);
-      return { name, store };
-    }),
+    stores
+      .slice(1)
+      .filter(({ without }) => !without)
+      .map(async ({ name, open }) => {
+        const store = await open(t);
+        await fill(store, events, 125);
+        return { name, store };
+      }),
   );
   for (const query of queries) {
     for (const [startMs, stopMs] of [
@@ -477,7 +484,7 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
     ] as const) {
       const range = rangeOf(query, startMs, stopMs);
       const narrow = rangeOf(query, Math.max(startMs, BEGIN_MS), Math.min(stopMs, BEGIN_MS + 3_000_000));
-      const ask = async (one: EventsStore) => ({
+      const ask = async (one: Opened) => ({
         count: (await one.count({ ...range, signal: never })).count,
         first: withoutMadeIds(await one.search({ ...range, limit: 50, order: "descending", signal: never })),
         last: withoutMadeIds(await one.search({ ...range, limit: 50, order: "ascending", signal: never })),
@@ -492,7 +499,7 @@ t.test("DuckDB answers what the predicate does, on events of every kind", slow()
 });
 
 /** The statistics of the events of a range, without sums' last digits, which differ by the order of the numbers. */
-async function statistics(one: EventsStore, range: EventRange, narrow: EventRange) {
+async function statistics(one: Opened, range: EventRange, narrow: EventRange) {
   return {
     points: (await one.timeseries({ ...narrow, maxPoints: 61, signal: never })).points,
     levels: (await one.levelTimeseries({ ...narrow, maxPoints: 20, signal: never })).points,

@@ -1,7 +1,6 @@
 import type { Target } from "../../../../grammar/query/index.ts";
 import { type ColumnType, jsonPath, sqlColumnOf } from "../../../../grammar/query/sql/columns.ts";
 import { SQL_FALSE, type Sql, sql } from "../../../../grammar/query/sql/condition.ts";
-import type { Event } from "../../store.ts";
 import { allFields } from "../../summary/summary.ts";
 import type { Segment } from "../segment.ts";
 import { ID } from "../segment-schema.ts";
@@ -41,15 +40,3 @@ export function ofField(
 /** The key of a path in summaries; paths with an index have none. */
 export const pathKey = (field: Target): string | undefined =>
   field.at === "fields" && field.path.every((key) => typeof key === "string") ? JSON.stringify(field.path) : undefined;
-
-export function fieldValueOf(event: Event, field: Target): unknown {
-  if (field.at === "entry") return event[field.name];
-  let value: unknown = event.fields;
-  for (const key of field.path) {
-    if (typeof value !== "object" || value === null || Array.isArray(value) !== (typeof key === "number"))
-      return undefined;
-    if (!Object.hasOwn(value, key)) return undefined;
-    value = (value as Record<string | number, unknown>)[key];
-  }
-  return value;
-}

@@ -1,7 +1,7 @@
 import { TooManyGroups, valueOfSum, withLeading } from "../../../../grammar/query/index.ts";
 import { SERVICE } from "../../../turns/turns.ts";
 import { errorCode } from "../../durable.ts";
-import { stepTime } from "../../histogram-steps.ts";
+import { byLevel, inAll } from "../../histogram.ts";
 import type { Memtables } from "../../memtables.ts";
 import type { Retention } from "../../retention.ts";
 import type { StoreSettings } from "../../settings.ts";
@@ -31,7 +31,7 @@ import { Narrowing } from "./narrow.ts";
 import { runPipes } from "./pipeline/run.ts";
 import { type QueryContext, selectionOf } from "./query-context.ts";
 import { search } from "./search.ts";
-import { byLevel, countEvents, histogram, numbers } from "./statistics.ts";
+import { countEvents, histogram, numbers } from "./statistics.ts";
 import { topValues } from "./top-values.ts";
 import { usageOf } from "./usage.ts";
 
@@ -70,12 +70,8 @@ export class QueryEngine {
 
   timeseries: EventsStore["timeseries"] = (query) =>
     this.#run(query, async (context) => {
-      const { stepMs, starts, counts } = await histogram(context, query.maxPoints);
-      const points = starts.map((start, i) => ({
-        timestamp: stepTime(start),
-        count: counts[i]!.reduce((sum, events) => sum + events, 0),
-      }));
-      return { stepMs, points };
+      const result = await histogram(context, query.maxPoints);
+      return { stepMs: result.stepMs, points: inAll(result) };
     });
 
   levelTimeseries: EventsStore["levelTimeseries"] = (query) =>

@@ -1,19 +1,12 @@
-import {
-  type ExactSum,
-  LEVELS,
-  type Level,
-  levelOf,
-  mergeSums,
-  severity,
-  type Target,
-} from "../../../../grammar/query/index.ts";
+import { type ExactSum, LEVELS, levelOf, mergeSums, severity, type Target } from "../../../../grammar/query/index.ts";
 import { SQL_FALSE } from "../../../../grammar/query/sql/condition.ts";
-import { eachElement } from "../../field-paths.ts";
-import { histogramSteps, stepTime } from "../../histogram-steps.ts";
+import { eachElement, fieldValueOf } from "../../field-paths.ts";
+import type { EventHistogram } from "../../histogram.ts";
+import { histogramSteps } from "../../histogram-steps.ts";
 import { nanosecondsOf } from "../../instant.ts";
 import { eventsOfLevels, fieldsOfLevels, minutesOfLevels, type Summary } from "../../summary/summary.ts";
 import { aggregate } from "./aggregate.ts";
-import { fieldValueOf, ofField, pathKey } from "./field-values.ts";
+import { ofField, pathKey } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
 export async function countEvents(context: QueryContext): Promise<number> {
@@ -32,13 +25,6 @@ export async function countEvents(context: QueryContext): Promise<number> {
     },
   });
   return total;
-}
-
-export interface EventHistogram {
-  readonly stepMs: number;
-  readonly starts: readonly number[];
-  /** By step: how many events of each severity. */
-  readonly counts: readonly (readonly number[])[];
 }
 
 export async function histogram(context: QueryContext, maxPoints: number): Promise<EventHistogram> {
@@ -129,15 +115,4 @@ export async function numbers(context: QueryContext, field: Target): Promise<Num
       }),
   });
   return all;
-}
-
-/** The counts of a histogram by the names of levels; those without any event are left out. */
-export function byLevel({ starts, counts }: EventHistogram) {
-  const levels = LEVELS.map((_, level) => level).filter((level) => counts.some((one) => one[level]! > 0));
-  return starts.map((start, i) => ({
-    timestamp: stepTime(start),
-    counts: Object.fromEntries(levels.map((level) => [LEVELS[level]!, counts[i]![level]!])) as Partial<
-      Record<Level, number>
-    >,
-  }));
 }

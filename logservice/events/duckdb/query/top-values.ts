@@ -1,11 +1,11 @@
 import { LEVELS, levelOf, type Target } from "../../../../grammar/query/index.ts";
 import { SQL_FALSE, type Sql, type SqlValue } from "../../../../grammar/query/sql/condition.ts";
-import { eachElement } from "../../field-paths.ts";
+import { eachElement, fieldValueOf } from "../../field-paths.ts";
 import { compareText } from "../../order.ts";
 import { tooMuch } from "../../store.ts";
 import { type Fields, fieldsOfLevels, minutesOfLevels, type Summary } from "../../summary/summary.ts";
 import { accumulate, type SelectStatement } from "./aggregate.ts";
-import { fieldValueOf, ofField, pathKey } from "./field-values.ts";
+import { ofField, pathKey } from "./field-values.ts";
 import type { QueryContext } from "./query-context.ts";
 
 export interface TopValue {

@@ -6,20 +6,18 @@ import {
   keyOf,
   LEVELS,
   type Pipe,
-  type PipesResult,
   periodSeconds,
   pipesOver,
-  type RowColumn,
   stepCount,
   stepStart,
   stepsOf,
-  type TableNotes,
   TooManyGroups,
   target,
 } from "../../../../../grammar/query/index.ts";
 import { yieldToLoop } from "../../../event-loop.ts";
 import { nanosecondsOf } from "../../../instant.ts";
 import { PAGE_BYTES } from "../../../page.ts";
+import { answerOf, BUDGET_BYTES, cutTo, keepsEach, type PipesAnswer } from "../../../pipes-answer.ts";
 import { hasSlowWhere } from "../../../slow-query.ts";
 import type { Event } from "../../../store.ts";
 import { stageRunHere } from "../../engine/query-process.ts";
@@ -45,15 +43,6 @@ import {
 import { type SummaryRow, summaryReader } from "./summarized.ts";
 import { topEvents } from "./top-events.ts";
 
-export interface PipesAnswer {
-  readonly columns: readonly RowColumn[];
-  readonly rows: readonly (readonly Cell[])[];
-  readonly isTruncated: boolean;
-  /** For the rows of `timeseries`: the length of a step. */
-  readonly stepMs?: number;
-  readonly notes: TableNotes;
-}
-
 export interface PipesQuestion {
   /** The stages without the leading `where`s, which are part of the context's query. */
   readonly pipes: readonly Pipe[];
@@ -61,8 +50,6 @@ export interface PipesQuestion {
   readonly limit: number;
 }
 
-/** More memory than this is not for events that are held. */
-const BUDGET_BYTES = 48 * 1024 * 1024;
 /** As many steps as `timeseries` has at most elsewhere. */
 const MOST_STEPS = 100_000;
 
@@ -114,53 +101,11 @@ function maxRowsOf([, ...rest]: readonly Pipe[], limit: number): number | undefi
   return next.kind === "limit" && next.count.value <= MOST_TOP ? next.count.value : undefined;
 }
 
-function keepsEach(pipe: Pipe): boolean {
-  const { keeps, reorders } = factsOf(pipe);
-  return keeps === "all" && !reorders;
-}
-
 /** As many rows as an answer has at most. */
 const MOST_TOP = 10_001;
 
 /** Each page is a statement over what is left. */
 const PAGE_EVENTS = 10_000;
-
-function answerOf(result: PipesResult, limit: number): PipesAnswer {
-  if (result.kind === "entries") {
-    const rows = result.entries.map((entry) => {
-      const { id, timestamp, level, message, fields } = entry as Event;
-      return [id, timestamp, level, message, fields];
-    });
-    return { columns: EVENT_COLUMNS, ...cutTo(rows, limit), notes: NO_NOTES };
-  }
-  const { columns, rows, stepMs, notes } = result;
-  return { columns, ...cutTo(rows, limit), ...(stepMs !== undefined && { stepMs }), notes };
-}
-
-/** As many rows as are wanted, and no more than a page of events may hold. */
-function cutTo(rows: readonly (readonly Cell[])[], limit: number) {
-  let [count, bytes] = [0, 0];
-  while (count < Math.min(limit, rows.length)) {
-    for (const cell of rows[count]!) bytes += bytesOfCell(cell);
-    if (count > 0 && bytes > PAGE_BYTES) break;
-    count++;
-  }
-  return { rows: rows.slice(0, count), isTruncated: rows.length > count };
-}
-
-const bytesOfCell = (cell: Cell): number =>
-  typeof cell === "string" ? cell.length : typeof cell === "object" && cell !== null ? JSON.stringify(cell).length : 8;
-
-/** The columns of stages that give events. */
-const EVENT_COLUMNS: readonly RowColumn[] = [
-  { name: "id", type: "value", isGroup: false },
-  { name: "timestamp", type: "time", isGroup: false },
-  { name: "level", type: "level", isGroup: false },
-  { name: "message", type: "value", isGroup: false },
-  { name: "fields", type: "value", isGroup: false },
-];
-
-const NO_NOTES: TableNotes = { leftOut: new Map(), withoutTime: 0, estimates: new Set() };
 
 // ---- groups
 
