@@ -9,7 +9,7 @@ import type { Options } from "../table.ts";
 
 /** `tool deploys`: lists the deployments that are kept, newest first, of all stages or of one. */
 export async function deploys(context: Context, { stage, sandbox }: Options<"deploys">): Promise<number> {
-  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE, { sandbox });
+  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE, { sandbox, needsLittle: true });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
     const all = await target.deploys({ signal, report: progress.report });

@@ -9,7 +9,7 @@ import type { Options } from "../table.ts";
 
 /** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
 export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
-  const project = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
+  const project = await openProjectTarget(context, options.stage, { sandbox: options.sandbox, needsLittle: true });
   const { stage, target } = project;
   const progress = deployProgress(context);
   const interrupted = () => `interrupted: tool deploys -s ${stage} shows which one is active`;

@@ -11,7 +11,7 @@ import {
 import type { ServicePlan } from "../alerts/service-plan.ts";
 import { changeNames, renderServicePlan, servicePlanDocument } from "../alerts/service-plan-text.ts";
 import { sayUnseen, unlessUnseen } from "../alerts/unseen-stack.ts";
-import { readConfigFile } from "../config-file.ts";
+import { readConfigFile, readNeededConfig } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openVariables } from "../open-platform.ts";
@@ -185,7 +185,7 @@ const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
 export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
-  return withStack(context, options, async (opened) => {
+  return withStack(context, { ...options, needsLittle: true }, async (opened) => {
     const { stack, name, place, progress, watch, endTokens } = opened;
     const logs = await opened.planLogs({ removesAll: true });
     const ofService = [
@@ -372,14 +372,20 @@ interface Opened {
 /** Opens the stack of the project and runs a command on it. */
 async function withStack(
   context: Context,
-  options: { readonly sandbox: boolean; readonly deploys?: boolean; readonly appliesPro?: boolean },
+  options: {
+    readonly sandbox: boolean;
+    readonly deploys?: boolean;
+    readonly appliesPro?: boolean;
+    /** Needs little of tool.json: errors in the rest do not end the command. */
+    readonly needsLittle?: boolean;
+  },
   run: (opened: Opened) => Promise<number>,
 ): Promise<number> {
   const appliesPro = options.appliesPro === true;
-  const file = await readConfigFile(context, {
-    appliesPro,
-    isForCloud: appliesPro && !usesSandbox(context, options.sandbox),
-  });
+  const isForCloud = appliesPro && !usesSandbox(context, options.sandbox);
+  const file = options.needsLittle
+    ? await readNeededConfig(context)
+    : await readConfigFile(context, { appliesPro, isForCloud });
   const { config } = file;
   const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);
