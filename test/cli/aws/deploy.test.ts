@@ -522,6 +522,14 @@ t.test("variables that differ are named after a rollback, and those of its own d
   t.equal(stderr, "it has the variables of its own deploy; other than version 2 had: GONE, NEW\n");
   const url = (await app.tool(["url"])).stdout.trim();
   t.match(await askEndpoint(aws, `${url}?variable=GONE`), { body: "old secret" });
+  const forth = await app.tool(["rollback"]);
+  t.equal(forth.stdout, "staging is rolled back to version 2, from version 1\n");
+  t.match(
+    forth.stderr,
+    "version 2 is newer: without a version, tool rollback toggles between the last two; tool rollback ",
+  );
+  const named = await app.tool(["rollback", "1"]);
+  t.notMatch((await app.tool(["rollback", "2"])).stderr + named.stderr, /newer/, "it was asked for");
 });
 
 t.test("an error in a part of tool.json that is not needed does not keep an app as it is", async (t) => {
