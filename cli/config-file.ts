@@ -3,7 +3,7 @@ import { basename, join } from "node:path";
 import { type Elsewhere, LineIndex, type Problem, renderProblem } from "../grammar/problem.ts";
 import { requireProjectFile } from "../language-server/node-project-file.ts";
 import { type Config, checkConfig, logParts, maskProblems, maskSecrets } from "../schema/index.ts";
-import { memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
+import { type Member, memberOf, type Node, parseByLines, plainValue } from "../schema/json.ts";
 import { type Context, EXIT } from "./context.ts";
 import { edition, releaseAccount } from "./edition.ts";
 import { diskDirectory } from "./project/directory.ts";
@@ -84,6 +84,84 @@ function withoutEnvironment({ environment: _, ...rest }: Written): object {
   const without = (stage: unknown) =>
     typeof stage === "object" && stage !== null ? withoutEnvironment(stage as Written) : stage;
   return { ...rest, stages: Object.fromEntries(Object.entries(stages).map(([name, one]) => [name, without(one)])) };
+}
+
+/**
+ * The same for commands that may be needed in a hurry and take little of the file (the name, the place, stages, the log
+ * service): errors in the rest are printed as warnings, and the rest is left out of what they get.
+ */
+export async function readNeededConfig(context: Context): Promise<ConfigFile> {
+  const { text, config, problems } = await checkedFile(context, false);
+  const errors = problems.filter(isError);
+  const isValid = config !== undefined && errors.length === 0;
+  const needed = isValid ? { config, text } : withoutProblems(text, errors);
+  const said = problems.filter((problem) => !isOfCloud(problem));
+  await sayProblems(context, needed === undefined ? said : said.map(asWarning), { file: CONFIG_FILE, text });
+  if (needed === undefined) return context.exit(EXIT.failed);
+  if (!isValid) await context.say("this command does not need that part of tool.json, and goes on without it");
+  return needed;
+}
+
+/** Undefined if one of the problems is in what is needed. */
+function withoutProblems(text: string, errors: readonly Problem[]): ConfigFile | undefined {
+  const { root, problems } = parseByLines(text);
+  if (root?.type !== "object" || problems.some(isError)) return undefined;
+  const rest = plainValue(root) as Members;
+  for (const { span } of errors) {
+    const path = pathOf(root, span);
+    if (!isSpare(path)) return undefined;
+    // Several may be in one member.
+    const parent = path.slice(0, -1).reduce<Members | undefined>((members, key) => members?.[key] as Members, rest);
+    if (parent !== undefined) delete parent[path.at(-1)!];
+  }
+  const reduced = JSON.stringify(rest);
+  const checked = checkConfig(reduced, { triesFixes: false });
+  if (checked.config === undefined || checked.problems.some(isError)) return undefined;
+  return { config: checked.config, text: reduced };
+}
+
+interface Members {
+  [key: string]: unknown;
+}
+
+/** The keys of the smallest member that has a place, down to the settings of a stage. */
+function pathOf(root: Node, span: Problem["span"]): readonly string[] {
+  const path: string[] = [];
+  let node: Node | undefined = root;
+  while (node?.type === "object" && path.length < (path[0] === "stages" ? 3 : 2)) {
+    const around: Member | undefined = node.members.find(
+      ({ key, value = key }) => span.start >= key.span.start && span.end <= value.span.end,
+    );
+    if (around === undefined) break;
+    path.push(around.key.value);
+    node = around.value;
+  }
+  return path;
+}
+
+/** Names that are known: an unknown one may be that of the region, misspelt. */
+function isSpare([first = "", second, third]: readonly string[]): boolean {
+  if (first === "stages") return third !== undefined && ["hooks", "function", "proxy"].includes(third);
+  if (first === "logs") return second !== undefined && !["service", "project", "delivery"].includes(second);
+  return SPARE.includes(first);
+}
+
+const SPARE = [
+  "description",
+  "type",
+  "function",
+  "hooks",
+  "static",
+  "environment",
+  "headers",
+  "error_pages",
+  "inject",
+].concat(...["redirects", "cors", "proxy", "dns", "actions", "alerts", "tags"]);
+
+function asWarning(problem: Problem): Problem {
+  const { elsewhere } = problem;
+  const own: Problem = isError(problem) ? { ...problem, severity: "warning" } : problem;
+  return elsewhere === undefined ? own : { ...own, elsewhere: { ...elsewhere, problem: asWarning(elsewhere.problem) } };
 }
 
 const isError = ({ severity }: Problem) => severity === "error";

@@ -1,5 +1,5 @@
 import type { Config, Inference, ResolvedConfig } from "../schema/index.ts";
-import { readConfigFile } from "./config-file.ts";
+import { readConfigFile, readNeededConfig } from "./config-file.ts";
 import type { Context } from "./context.ts";
 import { openTarget } from "./open-platform.ts";
 import { openSandbox, placed, usesSandbox } from "./open-sandbox.ts";
@@ -23,11 +23,18 @@ export interface OpenedProject {
 export async function openProjectTarget(
   context: Context,
   stage: string,
-  options: { readonly sandbox: boolean; readonly deploys?: boolean },
+  options: {
+    readonly sandbox: boolean;
+    readonly deploys?: boolean;
+    /** Needs little of tool.json: errors in the rest do not end the command. */
+    readonly needsLittle?: boolean;
+  },
 ): Promise<OpenedProject> {
-  const { deploys = false } = options;
+  const { deploys = false, needsLittle = false } = options;
   const isForCloud = deploys && !usesSandbox(context, options.sandbox);
-  const { config } = await readConfigFile(context, { sizes: deploys, appliesPro: deploys, isForCloud });
+  const { config } = needsLittle
+    ? await readNeededConfig(context)
+    : await readConfigFile(context, { sizes: deploys, appliesPro: deploys, isForCloud });
   const wrong = explainStage(stage, config);
   if (wrong !== undefined) return context.misuse(wrong.message, wrong.hint);
   const { config: resolved, inference } = resolveProject(context, config, { development: false, stage });

@@ -1,6 +1,6 @@
 import type { Entry } from "../grammar/entry.ts";
 // Not by the doors of their folders: the parser of queries, and all that summaries need, would come with them.
-import { leadingLevel } from "../grammar/query/leading-level.ts";
+import { leadingLevel, leadingStatus } from "../grammar/query/leading-level.ts";
 import { isOwnForm, loggedTime, readLoggerLine } from "../grammar/query/loggers.ts";
 import { parseTimestamp } from "../grammar/query/timestamp.ts";
 import { readAccessLine } from "../grammar/summary/access-line.ts";
@@ -119,12 +119,14 @@ export function entryOfLine(line: string, options: OutputOptions): Entry | undef
 
 /**
  * Many servers and loggers write everything to stderr. A line of an access log has the level that our own entry of such a
- * response has, and one that begins with a level has that.
+ * response has, as has what a server remarks on one; a line that begins with a level has that.
  */
 function levelOfText(line: string, { level, readsLevel }: OutputOptions): string {
   if (!readsLevel) return level;
   const access = readAccessLine(line);
-  return access === undefined ? (leadingLevel(line) ?? level) : levelOfStatus(Number(access.status));
+  if (access !== undefined) return levelOfStatus(Number(access.status));
+  const status = leadingStatus(line);
+  return status === undefined ? (leadingLevel(line) ?? level) : levelOfStatus(status);
 }
 
 function structured(line: string, { nowMs, times }: OutputOptions): Entry | undefined {

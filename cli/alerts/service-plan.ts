@@ -21,6 +21,7 @@ import { type LogsAsCode, logsAsCode } from "./configured-alerts.ts";
 import { judgeSecrets } from "./judge-secrets.ts";
 import { planRecords, type RecordsPlan, type ServiceChange, type WantedRecords } from "./plan-records.ts";
 import { storedRecords } from "./stored-records.ts";
+import { hasNoCredentials } from "./unseen-stack.ts";
 
 /** The changes that `tool stack apply` would make in the log service of an app. */
 export interface ServicePlan extends Omit<RecordsPlan, "clashes"> {
@@ -152,10 +153,11 @@ async function planOf(
   const { project } = wanted;
   const stored = await storedRecords(client, project);
   const there: LogRecords = stored ?? { alerts: [], notifications: [], searches: [] };
-  const { secrets, missing } = await readSecrets(wanted, openVariables, signal);
+  const { secrets, missing, unread } = await readSecrets(wanted, openVariables, signal);
   const judge = await judgeSecrets(wanted, there, secrets);
   const { changes, clashes, remarks, held } = planRecords(wanted, there, judge);
-  const first = clashes.length > 0 ? clashProblem(clashes) : missing.length > 0 ? missingProblem(missing) : undefined;
+  const ofSecrets = unread ?? (missing.length > 0 ? missingProblem(missing) : undefined);
+  const first = clashes.length > 0 ? clashProblem(clashes) : ofSecrets;
   // Nothing is sent there while something else must be mended first.
   const problem = first ?? (await refusedProblem(changes, { client, wanted, secrets }, request));
   const isNewProject = stored === undefined;
@@ -207,10 +209,23 @@ async function readSecrets(
   wanted: WantedRecords,
   openVariables: PlanRequest["openVariables"],
   signal: AbortSignal,
-): Promise<{ readonly secrets: ServiceSecrets; readonly missing: readonly string[] }> {
+): Promise<{
+  readonly secrets: ServiceSecrets;
+  readonly missing: readonly string[];
+  /** Why none of them can be read. */
+  readonly unread?: ServicePlan["problem"];
+}> {
   const names = [...new Set([...wanted.notifications.values()].flatMap((one) => secretNameOf(one) ?? []))];
   if (names.length === 0) return { secrets: new Map(), missing: [] };
-  const values = await (await openVariables()).read(SERVICE_SECRETS, { signal, report() {} });
+  let values: Readonly<Record<string, string>>;
+  try {
+    values = await (await openVariables()).read(SERVICE_SECRETS, { signal, report() {} });
+  } catch (error) {
+    // The rest of the plan needs no account.
+    if (!hasNoCredentials(error)) throw error;
+    const message = `${names.join(", ")} cannot be read, which tool env keeps in the account: ${error.message}`;
+    return { secrets: new Map(), missing: names, unread: { message, hint: error.hint ?? "" } };
+  }
   const isThere = (name: string) => Object.hasOwn(values, name) && values[name] !== "";
   return {
     secrets: new Map(names.filter(isThere).map((name) => [name, values[name]!])),

@@ -3,12 +3,13 @@ import { DEFAULT_STAGE } from "../default-stage.ts";
 import { interruptible } from "../interruption.ts";
 import { openProjectTarget } from "../open-project.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
+import { listText } from "../output/list-text.ts";
 import type { Deployment } from "../platform/target.ts";
 import type { Options } from "../table.ts";
 
 /** `tool deploys`: lists the deployments that are kept, newest first, of all stages or of one. */
 export async function deploys(context: Context, { stage, sandbox }: Options<"deploys">): Promise<number> {
-  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE, { sandbox });
+  const { config, target } = await openProjectTarget(context, stage ?? DEFAULT_STAGE, { sandbox, needsLittle: true });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {
     const all = await target.deploys({ signal, report: progress.report });
@@ -46,13 +47,5 @@ function renderTable(deployments: readonly Deployment[]): string {
     `${date.slice(0, 10)} ${date.slice(11, 16)} UTC`,
     STATES[state],
   ]);
-  const widths = head.map((title, i) => Math.max(title.length, ...rows.map((row) => row[i]!.length)));
-  return [head, ...rows]
-    .map((row) =>
-      row
-        .map((cell, i) => cell.padEnd(widths[i]!))
-        .join("  ")
-        .trimEnd(),
-    )
-    .join("\n");
+  return listText(head, rows);
 }

@@ -9,7 +9,7 @@ import type { Options } from "../table.ts";
 
 /** `tool rollback [version]`: activates an earlier deployment of a stage; without a version, the previous one. */
 export async function rollback(context: Context, options: Options<"rollback">): Promise<number> {
-  const project = await openProjectTarget(context, options.stage, { sandbox: options.sandbox });
+  const project = await openProjectTarget(context, options.stage, { sandbox: options.sandbox, needsLittle: true });
   const { stage, target } = project;
   const progress = deployProgress(context);
   const interrupted = () => `interrupted: tool deploys -s ${stage} shows which one is active`;
@@ -25,6 +25,11 @@ export async function rollback(context: Context, options: Options<"rollback">): 
       return EXIT.ok;
     }
     await context.print(`${stage} is rolled back to ${what}, from version ${result.previousVersion}`);
+    if (options.version === undefined && Number(result.version) > Number(result.previousVersion)) {
+      await context.say(
+        `version ${result.version} is newer: without a version, tool rollback toggles between the last two; tool rollback VERSION --stage ${stage} activates another one of tool deploys`,
+      );
+    }
     if (result.wasFailed) {
       await context.say(
         `version ${result.version} did not start when it was deployed: tool rollback ${result.previousVersion} --stage ${stage} restores version ${result.previousVersion}`,

@@ -17,6 +17,7 @@ import type { Scope } from "../../schema/rpc.generated.ts";
 import { rpcSchema } from "../../schema/rpc-schema.generated.ts";
 import { type Context, EXIT } from "../context.ts";
 import { byteSize } from "../output/byte-size.ts";
+import { listText } from "../output/list-text.ts";
 import { type FailedResult, refused } from "../refused.ts";
 import { billingOptions, wrongBillingFlags } from "../service/billing-options.ts";
 import { onDataDirectory } from "../service/data-flag.ts";
@@ -217,13 +218,14 @@ async function listed(context: Context, folder: string, records: RecordsPlace | 
     return EXIT.ok;
   }
   const hasTeams = new Set(tokens.map(({ team }) => team)).size > 1;
-  for (const { id, team, scopes, last_used_at, expires_at, description } of tokens) {
-    const allowed = SCOPES.every((scope) => scopes.includes(scope)) ? "all scopes" : scopes.join(",");
-    const used = last_used_at === null ? "never used" : `used ${last_used_at}`;
+  const rows = tokens.map(({ id, team, scopes, last_used_at, expires_at, description }) => {
+    const allowed = SCOPES.every((scope) => scopes.includes(scope)) ? "all" : scopes.join(",");
     const isOver = expires_at !== null && Date.parse(expires_at) <= context.io.nowMs();
-    const ends = expires_at === null ? [] : [`${isOver ? "ended" : "ends"} ${expires_at}`];
-    await context.print([id, ...(hasTeams ? [team] : []), allowed, used, ...ends, description].join("  ").trimEnd());
-  }
+    const ends = expires_at === null ? "never" : `${isOver ? "ended " : ""}${expires_at}`;
+    return [id, ...(hasTeams ? [team] : []), allowed, last_used_at ?? "never", ends, description];
+  });
+  const titles = ["ID", ...(hasTeams ? ["TEAM"] : []), "SCOPES", "USED", "ENDS", "DESCRIPTION"];
+  await context.print(listText(titles, rows));
   return EXIT.ok;
 }
 

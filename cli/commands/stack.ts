@@ -10,7 +10,8 @@ import {
 } from "../alerts/apply-plan.ts";
 import type { ServicePlan } from "../alerts/service-plan.ts";
 import { changeNames, renderServicePlan, servicePlanDocument } from "../alerts/service-plan-text.ts";
-import { readConfigFile } from "../config-file.ts";
+import { sayUnseen, unlessUnseen } from "../alerts/unseen-stack.ts";
+import { readConfigFile, readNeededConfig } from "../config-file.ts";
 import { type Context, EXIT } from "../context.ts";
 import { interruptible } from "../interruption.ts";
 import { neededAccessPolicy, neededStreamPolicy, openLogTokens, openStack, openVariables } from "../open-platform.ts";
@@ -18,6 +19,7 @@ import { openSandbox, placed, usesSandbox } from "../open-sandbox.ts";
 import { deployProgress } from "../output/deploy-progress.ts";
 import { type StackProgress, stackProgress } from "../output/stack-progress.ts";
 import { renderPlan, renderStatus, retentionLines, rotationText, unchangedText } from "../output/stack-text.ts";
+import { PlatformError } from "../platform/error.ts";
 import { ALL_OF_APP, KEY_IN_SANDBOX, type LogTokens, usesFirehose } from "../platform/log-tokens.ts";
 import type { SandboxAccess } from "../platform/sandbox.ts";
 import type { RemoveResult, Stack, StackChange, StackPlan, StackWatch } from "../platform/stack.ts";
@@ -39,23 +41,48 @@ export function status(context: Context, options: Options<"stack">): Promise<num
 
 /** `tool stack plan`: prints what `apply` would do. */
 export function plan(context: Context, options: Options<"stack plan">): Promise<number> {
-  return withStack(context, { ...options, appliesPro: true }, async ({ stack, watch, sandbox, planLogs }) => {
-    const [stackPlan, logs] = [await stack.plan(watch), await planLogs()];
-    if (context.format === "json") await context.print(toJson({ ...stackPlan, logs: servicePlanDocument(logs) }));
-    else {
-      const isAll = (logs?.changes.length ?? 0) === 0;
-      await context.print(renderPlan(stackPlan, context.io.stdout, sandbox, isAll));
-      const text = logs === undefined ? "" : renderServicePlan(logs, context.io.stdout);
-      if (text !== "") await context.print(`\n${text}`);
-      const isReady = logs?.problem === undefined && (logs?.changes.length ?? 0) > 0;
-      if (logs?.problem !== undefined && hasWork(stackPlan))
-        await context.say("\ntool stack apply changes the stack, but nothing of the log service:");
-      else if (logs?.problem !== undefined && logs.changes.length > 0)
-        await context.say("\ntool stack apply makes none of these changes:");
-      else if (hasWork(stackPlan) || isReady) await context.say("\ntool stack apply makes these changes");
-    }
-    return sayProblem(context, logs?.problem);
-  });
+  return withStack(
+    context,
+    { ...options, appliesPro: true },
+    async ({ stack, watch, sandbox, planLogs, ...opened }) => {
+      const stackPlan = await unlessUnseen(planLogs, () => stack.plan(watch));
+      const logs = await planLogs();
+      if (stackPlan instanceof PlatformError) return planUnseen(context, opened, logs, stackPlan);
+      if (context.format === "json") await context.print(toJson({ ...stackPlan, logs: servicePlanDocument(logs) }));
+      else {
+        const isAll = (logs?.changes.length ?? 0) === 0;
+        await context.print(renderPlan(stackPlan, context.io.stdout, sandbox, isAll));
+        const text = logs === undefined ? "" : renderServicePlan(logs, context.io.stdout);
+        if (text !== "") await context.print(`\n${text}`);
+        const isReady = logs?.problem === undefined && (logs?.changes.length ?? 0) > 0;
+        if (logs?.problem !== undefined && hasWork(stackPlan))
+          await context.say("\ntool stack apply changes the stack, but nothing of the log service:");
+        else if (logs?.problem !== undefined && logs.changes.length > 0)
+          await context.say("\ntool stack apply makes none of these changes:");
+        else if (hasWork(stackPlan) || isReady) await context.say("\ntool stack apply makes these changes");
+      }
+      return sayProblem(context, logs?.problem);
+    },
+  );
+}
+
+/** The same without the stack, for the log service alone. */
+async function planUnseen(
+  context: Context,
+  { config, name, place }: Pick<Opened, "config" | "name" | "place">,
+  logs: ServicePlan | undefined,
+  error: PlatformError,
+): Promise<number> {
+  const unseen = { name, region: place, isNew: undefined, changes: undefined, certificates: undefined };
+  if (context.format === "json") await context.print(toJson({ ...unseen, logs: servicePlanDocument(logs) }));
+  else if (logs !== undefined) {
+    const text = renderServicePlan(logs, context.io.stdout);
+    if (text !== "") await context.print(text);
+    if (logs.problem === undefined && logs.changes.length > 0)
+      await context.say("\ntool stack apply makes these changes");
+  }
+  const code = await sayUnseen(context, config, error);
+  return (await sayProblem(context, logs?.problem)) || code;
 }
 
 /** `tool stack apply`: changes the stack to match tool.json. Asks before it removes or replaces what others rely on. */
@@ -81,7 +108,14 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
       if (isRefused) return false;
       return ask(`This ${loss}`);
     };
-    const result = await stack.apply({ confirm, streamKey }, watch);
+    const result = await unlessUnseen(
+      async () => logs,
+      () => stack.apply({ confirm, streamKey }, watch),
+    );
+    if (result instanceof PlatformError) {
+      progress.end();
+      return applyUnseen(context, opened, logs, result);
+    }
     if (result.outcome !== "cancelled") await endReplaced();
     progress.end();
     const isCancelled = result.outcome === "cancelled";
@@ -112,6 +146,22 @@ export function apply(context: Context, options: Options<"stack apply">): Promis
   });
 }
 
+/** The same without the stack, for the log service alone. */
+async function applyUnseen(
+  context: Context,
+  { config, applyLogs }: Opened,
+  logs: ServicePlan | undefined,
+  error: PlatformError,
+): Promise<number> {
+  const applied = await applyLogs(logs);
+  const outcome = applied.done.length === 0 ? "unchanged" : "updated";
+  if (context.format === "json") {
+    await context.print(toJson({ outcome, plan: undefined, status: undefined, logs: appliedDocument(applied) }));
+  }
+  const code = await sayUnseen(context, config, error);
+  return (await sayApplied(context, applied)) || code;
+}
+
 /** `removes stage of the gateway (beta); replaces a.example.com/`: the plan printed above has long lists whole. */
 function lossOf(changes: readonly StackChange[]): string {
   const verbs: [verb: string, matches: (change: StackChange) => boolean][] = [
@@ -135,7 +185,7 @@ const MAX_NAMED = 5;
 
 /** `tool stack delete`: removes everything that deploying created, once the app's name is typed. */
 export function remove(context: Context, options: Options<"stack delete">): Promise<number> {
-  return withStack(context, options, async (opened) => {
+  return withStack(context, { ...options, needsLittle: true }, async (opened) => {
     const { stack, name, place, progress, watch, endTokens } = opened;
     const logs = await opened.planLogs({ removesAll: true });
     const ofService = [
@@ -322,14 +372,20 @@ interface Opened {
 /** Opens the stack of the project and runs a command on it. */
 async function withStack(
   context: Context,
-  options: { readonly sandbox: boolean; readonly deploys?: boolean; readonly appliesPro?: boolean },
+  options: {
+    readonly sandbox: boolean;
+    readonly deploys?: boolean;
+    readonly appliesPro?: boolean;
+    /** Needs little of tool.json: errors in the rest do not end the command. */
+    readonly needsLittle?: boolean;
+  },
   run: (opened: Opened) => Promise<number>,
 ): Promise<number> {
   const appliesPro = options.appliesPro === true;
-  const file = await readConfigFile(context, {
-    appliesPro,
-    isForCloud: appliesPro && !usesSandbox(context, options.sandbox),
-  });
+  const isForCloud = appliesPro && !usesSandbox(context, options.sandbox);
+  const file = options.needsLittle
+    ? await readNeededConfig(context)
+    : await readConfigFile(context, { appliesPro, isForCloud });
   const { config } = file;
   const { config: resolved } = resolveProject(context, config, { development: false });
   const progress = stackProgress(context);

@@ -11,6 +11,7 @@ import type { Options } from "../table.ts";
 export async function url(context: Context, options: Options<"url">): Promise<number> {
   const { config, stage, target, sandbox } = await openProjectTarget(context, options.stage, {
     sandbox: options.sandbox,
+    needsLittle: true,
   });
   const progress = deployProgress(context);
   return interruptible(context, { progress }, async ({ signal }) => {

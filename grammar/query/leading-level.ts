@@ -1,4 +1,4 @@
-// The level that a line of plain text begins with. Its words are those of the table of levels.
+// The level that a line of plain text begins with, or the status that it says in its place. The words are those of the table of levels.
 import { LEVEL_SPELLINGS } from "./levels.ts";
 
 /** A level is near the beginning. The rest of a line, however long, costs nothing. */
@@ -38,3 +38,29 @@ export function leadingLevel(line: string): string | undefined {
   const word = marked?.[1] ?? marked?.[2] ?? TIMED.exec(head)?.[1] ?? LOGFMT.exec(head)?.[1];
   return word?.toLowerCase();
 }
+
+/** `127.0.0.1 - - [01/Dec/2026 10:00:00] code 404, message File not found`, of Python's http.server. */
+const CODE = /^\S{1,60} - - \[[^\]]{10,40}\] code ([1-5]\d\d), message /;
+
+/** `Not Found: /x` and `Method Not Allowed (GET): /x`, as Django's logger `django.request` has them. */
+const REASON =
+  /^(Bad Request|Forbidden|Not Found|Method Not Allowed|Internal Server Error|Service Unavailable)(?: \([^()]{1,120}\))?: \/.*$/;
+
+const STATUSES: Readonly<Record<string, number>> = {
+  "Bad Request": 400,
+  Forbidden: 403,
+  "Not Found": 404,
+  "Method Not Allowed": 405,
+  "Internal Server Error": 500,
+  "Service Unavailable": 503,
+};
+
+/** The status that a server's remark on a request says, in a line of its own beside that of the access log. */
+export function leadingStatus(line: string): number | undefined {
+  if (line.length > MAX_LENGTH) return undefined;
+  const code = line.includes("] code ") ? CODE.exec(line)?.[1] : undefined;
+  return code === undefined ? STATUSES[REASON.exec(line)?.[1] ?? ""] : Number(code);
+}
+
+/** Servers bound a request at 8 KB, and http.server quotes all of a wrong one. */
+const MAX_LENGTH = 16_384;

@@ -8,7 +8,7 @@ const NONE: ReadonlySet<string> = new Set();
 
 /**
  * The line of an access log: that of nginx and Apache (combined, common, with the host before it), of Python's server, of
- * uvicorn, and of morgan for Express. Undefined for all other messages. The request comes first, and the rest of the line
+ * Django's, of uvicorn, and of morgan for Express. Undefined for all other messages. The request comes first, and the rest of the line
  * after it, without what is empty; its time only if the entry has none, as `hasTime` says.
  */
 export function accessLine(message: string, hasTime: boolean): EntrySummary | undefined {
@@ -32,7 +32,7 @@ export function accessLine(message: string, hasTime: boolean): EntrySummary | un
 export function readAccessLine(message: string): AccessLine | undefined {
   if (message.length > MAX_LENGTH) return undefined;
   if (message.includes('"')) {
-    if (message.includes('] "')) return combined(message);
+    if (message.includes('] "')) return combined(message) ?? django(message);
     if (message.includes(' - "')) return uvicorn(message);
   }
   return message.slice(-MORGAN_END).includes(" ms") ? morgan(message) : undefined;
@@ -68,6 +68,14 @@ function combined(message: string): AccessLine | undefined {
 }
 
 const withoutProtocol = (request: string) => request.replace(/ HTTP\/[\d.]+$/, "") || '""';
+
+/** The line of Django's `runserver`. */
+const DJANGO = /^\[(\d\d\/[A-Z][a-z]{2}\/\d{4} \d\d:\d\d:\d\d)\] "((?:[^"\\]|\\.)*)" (\d{3}) (\d+|-)$/;
+
+function django(message: string): AccessLine | undefined {
+  const [, time, request, status, sizeBytes] = DJANGO.exec(message) ?? [];
+  return request === undefined ? undefined : { request: withoutProtocol(request), status, sizeBytes, time, rest: [] };
+}
 
 /** The access log of uvicorn; its own level is what the entry's level says. */
 const UVICORN = /^(?:INFO: +)?(\S+:\d+) - "([A-Z]{3,16} \S+ HTTP\/[\d.]+)" (\d{3})(?: [A-Za-z' -]{1,40})?$/;

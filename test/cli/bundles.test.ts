@@ -78,11 +78,11 @@ const LOADED: readonly (readonly [line: string, maxKB: number])[] = [
   ["logs", 816],
   ["validate", 868],
   ["config", 829],
-  ["run build", 843],
-  ["build --size", 1_072],
-  ["start --address nowhere", 1_088],
+  ["run build", 845],
+  ["build --size", 1_074],
+  ["start --address nowhere", 1_090],
   ["deploy", 2_030],
-  ["url", 1_616],
+  ["url", 1_619],
 ];
 
 t.test("what a command loads", async (t) => {

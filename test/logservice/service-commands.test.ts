@@ -352,7 +352,10 @@ t.test("tokens of the terminal, beside a service that runs", async (t) => {
     { description: "board", scopes: ["projects:read"] },
   ]);
   const text = await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
-  t.match(text.stdout, /^tok_\w+ {2}all scopes {2}.*owner\ntok_\w+ {2}projects:read {2}used \S+ {2}board\n$/);
+  t.match(
+    text.stdout,
+    /^ID +SCOPES +USED +ENDS +DESCRIPTION\ntok_\w+ +all +\S+ +never +owner\ntok_\w+ +projects:read +\S+ +never +board\n$/,
+  );
   t.equal((await tool(["service", "token", "rm", list[1].id, "--data", "data"], { cwd: folder })).code, 0);
   await t.rejects(client.call("get_projects", {}), {
     name: "RpcFailure",
@@ -371,7 +374,7 @@ t.test("tokens of several teams, with the team of each", async (t) => {
   const { stdout } = await tool(["service", "token", "ls", "--data", "data"], { cwd: folder });
   t.match(
     stdout,
-    /^tok_\w+ {2}default {2}all scopes {2}never used {2}owner\ntok_\w+ {2}shop {2}events:read {2}never used\n$/,
+    /^ID +TEAM +SCOPES +USED +ENDS +DESCRIPTION\ntok_\w+ +default +all +never +never +owner\ntok_\w+ +shop +events:read +never +never\n$/,
   );
 });
 

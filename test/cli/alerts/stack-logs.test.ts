@@ -1,6 +1,6 @@
 // Searches, alerts and notifications of tool.json in its log service: `tool stack plan` and `tool stack apply`, with the stand-in
 // of the cloud and the real service.
-import { readdirSync, readFileSync, statSync } from "node:fs";
+import { readdirSync, readFileSync, statSync, writeFileSync } from "node:fs";
 import { join } from "node:path";
 import { Ajv } from "ajv";
 import t, { type Test } from "tap";
@@ -17,7 +17,7 @@ import { TeamError } from "../../../cli/team/error.ts";
 import { asConfig, type LogRecords } from "../../../schema/as-config.ts";
 import { RpcFailure } from "../../../schema/rpc-client.ts";
 import { startAws } from "../../support/aws/index.ts";
-import { root } from "../../support/cli.ts";
+import { root, tool } from "../../support/cli.ts";
 import { appFolder, appSource } from "../../support/deployed-app.ts";
 import { testSandbox } from "../../support/sandbox.ts";
 import { startTestService } from "../../support/service.ts";
@@ -727,6 +727,56 @@ t.test("a token of CI applies if it was made for that", slow(), async (t) => {
     tokens.map(({ applies }: { applies: boolean }) => applies),
     [false, true],
   );
+});
+
+t.test("a log service alone needs no credentials of a cloud", slow(), async (t) => {
+  const service = await startTestService(t);
+  const ann = await signedIn(t, service, "admin", "ann@example.com");
+  const { queries } = LOGS;
+  const notifications = { ops: { type: "email", email_addresses: ["ops@example.com"] } };
+  const cwd = t.testdir({});
+  const configure = (logs: object, more: object = {}) => {
+    const config = { name: "shop", logs: { service: service.running.url, project: "shop", ...logs }, ...more };
+    writeFileSync(join(cwd, "tool.json"), JSON.stringify(config));
+  };
+  const run = (...argv: string[]) => tool(["stack", ...argv], { cwd, env: ann });
+  const unseen = /there are no cloud credentials: what is deployed of shop, if anything, was not looked at and stays/;
+  configure({ queries, notifications });
+  const planned = await run("plan");
+  t.equal(planned.code, 0, planned.stderr);
+  t.match(planned.stdout, /^Changes to the log service \S+, project shop\n {2}\+ notification ops\n/);
+  t.match(planned.stderr, /tool stack apply makes these changes\n/);
+  t.match(planned.stderr, unseen);
+  const document = JSON.parse((await run("plan", "--format", "json")).stdout);
+  validate("stack-plan", document);
+  t.match(document, { isNew: null, changes: null, certificates: null, logs: { problem: null } });
+  const applied = await run("apply", "--format", "json");
+  t.equal(applied.code, 0, applied.stderr);
+  validate("stack-apply", JSON.parse(applied.stdout));
+  t.match(JSON.parse(applied.stdout), { outcome: "updated", plan: null, status: null, logs: { done: 3 } });
+  const again = await run("apply");
+  t.same([again.code, again.stdout.startsWith("nothing to do: the log service ")], [0, true], again.stdout);
+  t.match(again.stderr, unseen);
+
+  // An app that is in the cloud: the service's part is done, and the other is said to be missing.
+  configure({ queries }, { stages: { production: { domain: "shop.example.com" } } });
+  const removing = await run("apply");
+  t.equal(removing.code, 2, "removals are confirmed");
+  const half = await run("apply", "--yes");
+  t.equal(half.code, 1);
+  t.match(half.stdout, "removed in the log service: notification ops\n");
+  t.match(half.stderr, /error: the stack was not looked at, and stays as it is: there are no cloud credentials\n/);
+  configure({ queries }, { profile: "work" });
+  t.match(await run("plan"), { code: 1, stderr: /not looked at, and stays as it is: there is no credentials profile/ });
+
+  configure({ notifications: { hook: LOGS.notifications.hook } });
+  const secret = await run("plan");
+  t.equal(secret.code, 1);
+  t.match(secret.stderr, "error: OPS_HOOK cannot be read, which tool env keeps in the account: there are no cloud");
+  t.match(await run("delete", "--yes"), { code: 1, stderr: /^error: there are no cloud credentials\n/m });
+  const none = { cwd, env: { XDG_CONFIG_HOME: "/nonexistent" } };
+  configure({});
+  t.match(await tool(["stack", "plan"], none), { code: 1, stderr: /^error: there are no cloud credentials\n/m });
 });
 
 t.test("a removal from the sandbox lists what it leaves in a log service that is away", slow(), async (t) => {

@@ -522,6 +522,44 @@ t.test("variables that differ are named after a rollback, and those of its own d
   t.equal(stderr, "it has the variables of its own deploy; other than version 2 had: GONE, NEW\n");
   const url = (await app.tool(["url"])).stdout.trim();
   t.match(await askEndpoint(aws, `${url}?variable=GONE`), { body: "old secret" });
+  const forth = await app.tool(["rollback"]);
+  t.equal(forth.stdout, "staging is rolled back to version 2, from version 1\n");
+  t.match(
+    forth.stderr,
+    "version 2 is newer: without a version, tool rollback toggles between the last two; tool rollback ",
+  );
+  const named = await app.tool(["rollback", "1"]);
+  t.notMatch((await app.tool(["rollback", "2"])).stderr + named.stderr, /newer/, "it was asked for");
+});
+
+t.test("an error in a part of tool.json that is not needed does not keep an app as it is", async (t) => {
+  const aws = await startAws(t);
+  const app = appFolder(aws, join(t.testdir(), "app"), { "tool.json": '{ "name": "hello" }' });
+  for (const word of ["1", "2"]) {
+    app.write({ "app.js": appSource(word) });
+    t.equal((await app.tool([])).code, 0);
+  }
+  const logs = { aler: {}, alerts: { errors: { query: "status >=" } }, include: ["absent.json"] };
+  const write = (config: object) => app.write({ "tool.json": JSON.stringify(config) });
+  const stages = { production: { hooks: { bild: "x" } } };
+  write({ name: "hello", logs, stages, headers: { "/*": 3 }, redirects: [] });
+  const warned = /tool\.json:1:\d+: warning: unknown key "aler"[\s\S]*goes on without it\n/;
+  for (const argv of [["url"], ["deploys"], ["rollback"], ["stack", "delete", "--yes"]]) {
+    const { code, stdout, stderr } = await app.tool([...argv, "--format", "json"]);
+    t.equal(code, 0, `${argv}: ${stderr}`);
+    t.ok(JSON.parse(stdout).error === undefined, `${argv}`);
+    t.match(stderr, warned, `${argv}`);
+    t.notMatch(stderr, /: error:/, `${argv}`);
+  }
+  t.match(await app.tool(["deploy"]), { code: 1, stderr: /: error: unknown key "aler"/ });
+  for (const wrong of [
+    { regons: ["eu-west-1"] },
+    { stages: { production: { domian: "a.example.com" } } },
+    { name: 3 },
+  ]) {
+    write({ name: "hello", ...wrong });
+    t.match(await app.tool(["stack", "delete", "--yes"]), { code: 1, stderr: /: error: / }, JSON.stringify(wrong));
+  }
 });
 
 t.test("old deployments are removed, never the current one or the one before", slow(), async (t) => {
