@@ -71,20 +71,28 @@ export function ssmEndpoint(env: NodeJS.ProcessEnv, region: string): URL {
 }
 
 /** Result of one attempt; an error that is not final is retried. */
-type Outcome = { readonly answer: unknown } | { readonly error: InitError; readonly isFinal: boolean };
+type Outcome = { readonly answer: unknown } | Failure;
+
+interface Failure {
+  readonly error: InitError;
+  readonly isFinal: boolean;
+  /** Whether the service said so, or nothing came. */
+  readonly isAnswer: boolean;
+}
 
 async function getGroup(store: Store, names: readonly string[]): Promise<[name: string, value: string][]> {
   const { clock, untilMs } = store;
-  let earlier: InitError | undefined;
+  let failure: Failure | undefined;
   for (let waitMs = FIRST_WAIT_MS; ; waitMs = Math.min(waitMs * 2, LAST_WAIT_MS)) {
     const outcome = await attempt(store, names);
     if ("answer" in outcome) return valuesOf(outcome.answer, names);
     // The last attempt was cut short: it would hide why the others failed.
-    if (earlier !== undefined && clock.monotonicMs() >= untilMs) throw earlier;
-    earlier = outcome.error;
+    if (failure !== undefined && clock.monotonicMs() >= untilMs) throw failure.error;
+    // That the service refuses says more than that it does not answer a later attempt.
+    if (!failure?.isAnswer || outcome.isAnswer) failure = outcome;
     // Jitter: functions that start together should not retry together.
     const pauseMs = waitMs * (0.5 + Math.random() / 2);
-    if (outcome.isFinal || clock.monotonicMs() + pauseMs >= untilMs) throw outcome.error;
+    if (outcome.isFinal || clock.monotonicMs() + pauseMs >= untilMs) throw failure.error;
     await clock.sleep(pauseMs);
   }
 }
@@ -102,6 +110,7 @@ async function attempt(store: Store, names: readonly string[]): Promise<Outcome>
         `${CANNOT}: Systems Manager at ${url.host} gives no answer (${code ?? message}): in a VPC, the function needs a way there, such as an endpoint of the VPC for ssm`,
       ),
       isFinal: false,
+      isAnswer: false,
     };
   }
   const { status, body } = answer;
@@ -112,7 +121,11 @@ async function attempt(store: Store, names: readonly string[]): Promise<Outcome>
   }
   const code = codeOf(document);
   if (code === "AccessDeniedException") {
-    return { error: denied(store, names[0]!, (document as { message?: unknown }).message), isFinal: false };
+    return {
+      error: denied(store, names[0]!, (document as { message?: unknown }).message),
+      isFinal: false,
+      isAnswer: true,
+    };
   }
   const isBusy = status >= 500 || status === 429 || BUSY.test(code);
   return refused(`answers ${status} ${code}`.trim(), !isBusy);
@@ -121,7 +134,7 @@ async function attempt(store: Store, names: readonly string[]): Promise<Outcome>
     const error = noVariables(
       `${CANNOT}: Systems Manager at ${url.host} ${how}: deploy the stage again if this stays so`,
     );
-    return { error, isFinal };
+    return { error, isFinal, isAnswer: true };
   }
 }
 

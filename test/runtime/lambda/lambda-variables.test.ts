@@ -327,6 +327,19 @@ for (const [name, failure, message, again] of REFUSALS) {
   });
 }
 
+t.test("the role may not read it, and then nothing answers", slow(), async (t) => {
+  const aws = await startAws(t);
+  const snapshot = snapshotOf({ TOKEN: SECRET });
+  await store(aws, snapshot);
+  const call = { service: "ssm", operation: "GetParameters" };
+  aws.controls.failures.plan(
+    { ...call, error: DENIED("ssm:GetParameters", PARAMETER) },
+    { ...call, drop: "before", nth: 2, times: ALWAYS },
+  );
+  await refuses(t, aws.endpoint, variablesOf(snapshot), /: the function's role may not read /);
+  t.ok(aws.journal.count("ssm", "GetParameters") > 1);
+});
+
 /** Failures that pass within the time. */
 const PASSING: readonly [name: string, failure: Failure, calls: number][] = [
   ["throttled three times", { error: THROTTLING.any, times: 3 }, 4],
