@@ -40,16 +40,16 @@ export interface ManagedReceipt {
  */
 export function readReceipt(library: string): Receipt | ManagedReceipt | undefined {
   const path = join(library, "receipt.json");
-  let bytes: Buffer;
+  let text: string;
   try {
-    bytes = readFileSync(path);
+    text = readFileSync(path, "utf8");
   } catch (error) {
     if ((error as NodeJS.ErrnoException).code === "ENOENT") return undefined;
     throw error;
   }
-  const receipt = parsed(bytes.toString());
+  const receipt = parsed(text);
   if (isManaged(receipt)) return receipt;
-  if (!isReceipt(receipt, library) || !hasItsSum(bytes)) {
+  if (!isReceipt(receipt, library) || !hasItsSum(text)) {
     throw new ReleaseError(`${path} is damaged`, "install tool anew with the install script of a release");
   }
   const { sum: _, ...listed } = receipt as Receipt & { readonly sum: string };
@@ -105,15 +105,14 @@ function isInstalledVersion(value: unknown, library: string): value is Installed
 
 const isBelow = (path: string) => !isAbsolute(path) && !normalize(path).startsWith("..") && normalize(path) === path;
 
-/** The last member of a receipt: the SHA-256 of all bytes before its line, in hexadecimal. */
+/** The last member of a receipt: the SHA-256 of all text before its line, in hexadecimal. */
 const SUM_MEMBER = /^(.*\n) {2}"sum": "([0-9a-f]{64})"\n\}\n$/s;
 
-const sumOf = (bytes: string | Buffer) => createHash("sha256").update(bytes).digest("hex");
+const sumOf = (text: string) => createHash("sha256").update(text).digest("hex");
 
-function hasItsSum(receipt: Buffer): boolean {
-  // A character for each byte: paths may be no UTF-8.
-  const [, listed, sum] = SUM_MEMBER.exec(receipt.toString("latin1")) ?? [];
-  return listed !== undefined && sumOf(Buffer.from(listed, "latin1")) === sum;
+function hasItsSum(receipt: string): boolean {
+  const [, listed, sum] = SUM_MEMBER.exec(receipt) ?? [];
+  return listed !== undefined && sumOf(listed) === sum;
 }
 
 /** The text of receipt.json. */
