@@ -26,6 +26,7 @@ import { backoffDelayMs, endedFromOutside, Supervisor } from "../../runtime/proc
 import { patientClock } from "../support/clock-at.ts";
 import { apps, ask, askRaw, isRunning, makeProject, parseResponse, start } from "../support/runtime.ts";
 import { TestClock } from "../support/test-clock.ts";
+import { unreadBytes } from "../support/unread.ts";
 import { until } from "../support/until.ts";
 
 const node = process.execPath;
@@ -755,9 +756,14 @@ t.test("targets with raw bytes, between others on one connection and in several 
     const socket = connect({ host: "127.0.0.1", port: server.port, noDelay: true });
     const seen: Buffer[] = [];
     socket.on("data", (part) => seen.push(part)).on("error", () => {});
+    await once(socket, "connect");
     for (const part of parts) {
       socket.write(part, "latin1");
-      await new Promise((done) => setTimeout(done, 10));
+      // Otherwise two may be read as one.
+      await until(
+        "the part to be read",
+        () => socket.closed || (socket.writableLength === 0 && unreadBytes(socket) === 0),
+      );
     }
     if (!socket.closed) await once(socket, "close");
     const answers = Buffer.concat(seen).toString("latin1");

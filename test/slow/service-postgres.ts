@@ -65,7 +65,10 @@ t.test("a service has its records in PostgreSQL from the first command on", { sk
   t.match(answer, { status: 200, json: { projects: [{ id: "shop" }] }, code: 0 }, "by the environment");
   const rows: readonly (readonly [argv: readonly string[], stdout: RegExp])[] = [
     [["service", "token", "add", "--scope", "events:write"], /^lgs_\w{38}\n$/],
-    [["service", "token", "ls"], /^tok_\w+ {2}all scopes .* owner\ntok_\w+ {2}events:write {2}never used\n$/],
+    [
+      ["service", "token", "ls"],
+      /^ID +SCOPES +USED +ENDS +DESCRIPTION\ntok_\w+ {2}all .* never +owner\ntok_\w+ {2}events:write {2}never +never\n$/,
+    ],
     [["service", "owner", "add", "bob@example.com"], /\/sign-in\//],
     [["service", "sign-in", "ann@example.com"], /\/sign-in\//],
     [["service", "check"], /: no damage found\n$/],

@@ -35,11 +35,19 @@ t.test("a person who made tokens is removed", async (t) => {
     t.equal(await isChecked(ann), false, "nothing more is removed unless that is wanted");
   };
 
+  /** The window that names a token that is left: the one before may still be there. */
+  const named = (token: string) =>
+    ann.until(`${token} is named`, async () =>
+      (await ann.texts("dialog")).find(
+        (text) => text.includes(`${BOB} was removed. Tokens that they created still work:`) && text.includes(token),
+      ),
+    );
+
   await t.test("the box is not checked, and the tokens are kept", async (t) => {
     await begin("night build");
     await ann.press("button", "Remove member");
     await ann.sees("dialog", "Tokens that still work");
-    t.match(await ann.shows("night build", "dialog"), `${BOB} was removed. Tokens that they created still work:`);
+    t.ok(await named("night build"));
     await ann.press("button", "Keep them");
     await ann.until("the window is closed", async () => (await ann.texts("dialog")).length === 0);
     t.same(await tokens(), ["night build"]);
@@ -49,7 +57,7 @@ t.test("a person who made tokens is removed", async (t) => {
     await begin("day build");
     await ann.press("button", "Remove member");
     await ann.sees("dialog", "Tokens that still work");
-    t.match(await ann.shows("day build", "dialog"), "night build", "that of the first time is named, too");
+    t.match(await named("day build"), "night build", "that of the first time is named, too");
     await ann.press("button", "Remove these 2 tokens");
     await ann.shows("2 tokens were removed", ".toasts");
     t.same(await tokens(), []);
