@@ -54,10 +54,10 @@ const parentOf = (pid) => Number(statOf(pid)?.[1]);
 const isTerminal = (pid) => [pid, parentOf(pid)].some((one) => commandOf(one) === "script");
 
 /**
- * Whether zsh runs it. An interactive one takes a child that was stopped for one that its person has suspended, and waits
- * for `fg`; no busy machine tells it that.
+ * Whether zsh or fish runs it. They take a child that was stopped for one that their person has suspended, and wait for `fg`
+ * or go on without it; no busy machine tells them that.
  */
-const isJob = (pid) => commandOf(parentOf(pid)) === "zsh";
+const isJob = (pid) => ["zsh", "fish"].includes(commandOf(parentOf(pid)));
 
 function signal(tree, name) {
   for (const [pid, start] of tree) {
