@@ -7,19 +7,13 @@ import {
   type TableNotes,
 } from "../../grammar/query/index.ts";
 import { PAGE_BYTES } from "./page.ts";
-import type { Event } from "./store.ts";
+import type { AggregateResult, Event } from "./store.ts";
 
-export interface PipesAnswer {
-  readonly columns: readonly RowColumn[];
-  readonly rows: readonly (readonly Cell[])[];
-  readonly isTruncated: boolean;
-  /** For the rows of `timeseries`: the length of a step. */
-  readonly stepMs?: number;
-  readonly notes: TableNotes;
-}
+export type PipesAnswer = Omit<AggregateResult, "stats">;
 
 /** More memory than this is not for events that are held. */
 export const BUDGET_BYTES = 48 * 1024 * 1024;
+
 /** Whether each event is in the result, in its place. */
 export function keepsEach(pipe: Pipe): boolean {
   const { keeps, reorders } = factsOf(pipe);

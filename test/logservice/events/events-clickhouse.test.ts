@@ -37,7 +37,7 @@ const event = (id: string, fields: NewEvent["fields"], more: Partial<NewEvent> =
   ...more,
 });
 
-/** The event as any store has it. */
+/** The event in the form that every store gives. */
 const eventOf = ({ id = "", timestamp, level, message, fields }: NewEvent) => ({
   id,
   timestamp,
